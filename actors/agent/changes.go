@@ -3,10 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/internal/command"
-	"github.com/seed889630bf/lastword/internal/confined"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -30,7 +26,7 @@ const (
 	lookTime = 30 * time.Second
 )
 
-// snapshots compare a folder before and after a run: what agents say of their changes is unreliable. They use a
+// snapshots compare a folder before and after a run: what agents say of their changes is unreliable. They use
 // their own repository, so that neither the folder's repository nor its settings matter. Files that the folder's
 // .gitignore names are left out.
 type snapshots struct {
@@ -115,25 +111,5 @@ func keepPatch(ctx context.Context, t *actors.TaskContext, s *snapshots, config 
 		return nil
 	}
 	a := messages.Artifact{Name: patchName, Path: path.Join(Name, string(t.RunID()), patchName), Partial: len(text) > mostPatch}
-	text = string(config.Secrets.Bytes([]byte(text[:min(len(text), mostPatch)])))
-	if config.Spend != nil {
-		if err := config.Spend(ctx, t.Principal(), len(text)); err != nil {
-			return err
-		}
-	}
-	home, err := config.Folder(t.Principal())
-	if err != nil {
-		return err
-	}
-	to, err := confined.MakeRoot(home)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	if err := confined.Write(to, a.Path, 0o600, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-		return err
-	}
-	sum := sha256.Sum256([]byte(text))
-	a.Bytes, a.SHA256 = int64(len(text)), hex.EncodeToString(sum[:])
-	return t.Emit(messages.ArtifactWritten{Artifact: a}, "wrote "+patchName)
+	return config.Keep(ctx, t, a, strings.NewReader(text), int64(min(len(text), mostPatch)))
 }

@@ -124,17 +124,8 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	home, err := x.Config.Folder(x.task.Principal())
-	if err != nil {
-		return err
-	}
-	to, err := confined.MakeRoot(home)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
 	for _, name := range files {
-		if err := errors.Join(context.Cause(ctx), x.keep(ctx, dir, to, path.Clean(name))); err != nil {
+		if err := errors.Join(context.Cause(ctx), x.keep(ctx, dir, path.Clean(name))); err != nil {
 			return err
 		}
 	}
@@ -166,7 +157,7 @@ func (l listing) ReadDir(name string) (all []fs.DirEntry, err error) {
 }
 
 // keep copies a file. It skips a folder.
-func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) error {
+func (x *execution) keep(ctx context.Context, dir *os.Root, name string) error {
 	f, err := confined.Open(dir, name)
 	if err != nil {
 		return fmt.Errorf("the artifact %s cannot be read: %w", name, err)
@@ -176,23 +167,36 @@ func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) err
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	if x.Config.Spend != nil {
-		if err := x.Config.Spend(ctx, x.task.Principal(), int(info.Size())); err != nil {
+	return x.Config.Keep(ctx, x.task, messages.Artifact{Name: name, Path: path.Join(x.Name, string(x.task.RunID()), name)}, f, info.Size())
+}
+
+// Keep copies the first bytes of a file, without secrets, to an artifact in the folder of the run's principal.
+func (c *Config) Keep(ctx context.Context, t *actors.TaskContext, a messages.Artifact, from io.Reader, bytes int64) error {
+	if c.Spend != nil {
+		if err := c.Spend(ctx, t.Principal(), int(bytes)); err != nil {
 			return err
 		}
 	}
-	a := messages.Artifact{Name: name, Path: path.Join(x.Name, string(x.task.RunID()), name)}
+	home, err := c.Folder(t.Principal())
+	if err != nil {
+		return err
+	}
+	to, err := confined.MakeRoot(home)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
 	sum := sha256.New()
 	err = confined.Write(to, a.Path, 0o644, func(w io.Writer) (err error) {
-		clean := x.Config.Secrets.Writer(io.MultiWriter(w, sum, (*counter)(&a.Bytes)))
-		_, err = io.Copy(clean, heeding{ctx, io.LimitReader(f, info.Size())})
+		clean := c.Secrets.Writer(io.MultiWriter(w, sum, (*counter)(&a.Bytes)))
+		_, err = io.Copy(clean, heeding{ctx, io.LimitReader(from, bytes)})
 		return errors.Join(err, clean.Close())
 	})
 	if err != nil {
 		return err
 	}
 	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return x.task.Emit(messages.ArtifactWritten{Artifact: a}, "wrote "+name)
+	return t.Emit(messages.ArtifactWritten{Artifact: a}, "wrote "+a.Name)
 }
 
 // heeding reads until its context ends.
