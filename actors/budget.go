@@ -157,7 +157,7 @@ func (m *machine) afford(e *emission) (ok bool) {
 			return false
 		}
 		if m.limits().OnBudget == messages.BudgetAsk {
-			e.bill.ask = m.budgetQuestion(unit, err)
+			e.bill.ask = m.budgetQuestion(unit)
 		}
 	}
 	tell(m, e.verdict, err)
@@ -168,7 +168,11 @@ func (m *machine) left() messages.Amounts { return m.ledger.Fold.Peek().Left(m.n
 
 // errSpent names the unit that is spent.
 func (m *machine) errSpent(unit int) error {
-	return messages.Errorf(messages.CodeBudget, "too little of the run's budget is left: %s of %s=%s; start it with a larger budget",
+	return messages.Errorf(messages.CodeBudget, "%s; start it with a larger budget", m.shortage(unit))
+}
+
+func (m *machine) shortage(unit int) string {
+	return fmt.Sprintf("too little of the run's budget is left: %s of %s=%s",
 		messages.FormatAmount(unit, m.left()[unit]), messages.BudgetUnits[unit], messages.FormatAmount(unit, m.ledger.Fold.Peek().Budget().Amounts()[unit]))
 }
 
@@ -284,17 +288,20 @@ func (m *machine) spent(b messages.Body) {
 }
 
 // budgetQuestion asks people for more of the unit.
-func (m *machine) budgetQuestion(unit int, lacks error) *messages.InputRequired {
+func (m *machine) budgetQuestion(unit int) *messages.InputRequired {
 	name, number := messages.BudgetUnits[unit], 1
 	for _, in := range m.ledger.Fold.Peek().Inputs {
 		if in.Kind == messages.InputBudget && in.Closed {
 			number++
 		}
 	}
-	of := map[int]string{unitCost: " in " + messages.Currency, unitTime: " in seconds"}[unit]
-	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": "number", "minimum": 0,
+	of, kind := map[int]string{unitCost: " in " + messages.Currency, unitTime: " in seconds"}[unit], "integer"
+	if of != "" {
+		kind = "number"
+	}
+	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": kind, "minimum": 0, "maximum": 300_000_000,
 		"description": "how much to add to " + name + of}}, "required": []string{name}})
-	prompt := fmt.Sprintf("%v. How much%s may it spend in addition?", lacks, of)
+	prompt := fmt.Sprintf("%s. How much%s may it spend in addition?", m.shortage(unit), of)
 	return &messages.InputRequired{Request: fmt.Sprint(messages.BudgetRequest, number), InputKind: messages.InputBudget, Schema: schema, Prompt: prompt}
 }
 

@@ -426,7 +426,7 @@ func (a Amounts) Described() string {
 	var parts []string
 	for i, left := range a {
 		if left < Unlimited {
-			parts = append(parts, fmt.Sprintf("%s %s", strings.ReplaceAll(BudgetUnits[i], "_", " "), FormatAmount(i, math.Floor(left*100)/100)))
+			parts = append(parts, fmt.Sprintf("%s %s", strings.ReplaceAll(BudgetUnits[i], "_", " "), FormatAmount(i, left)))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -78,10 +78,9 @@ func spend(t *testing.T, c actors.Config, l messages.Limits, work work, meanwhil
 	}
 	for e, err := range run.Events(t.Context(), 0) {
 		must(t, err)
-		if events = append(events, e); true {
-			s, err = s.Apply(e)
-			must(t, err)
-		}
+		events = append(events, e)
+		s, err = s.Apply(e)
+		must(t, err)
 	}
 	if n := system.Stats().RefusedEvents; n != 0 {
 		t.Errorf("%d events were refused", n)
@@ -242,6 +241,11 @@ func TestPeopleAddToTheBudget(t *testing.T) {
 					return nil
 				}, func(s *actors.System, run *actors.Run) {
 					time.Sleep(time.Minute)
+					for _, wrong := range []string{`{"output":1e300}`, `{"output":0.5}`, `{"output":-1}`} {
+						if err := s.Answer(t.Context(), run.ID(), "budget.1", []byte(wrong), ""); messages.CodeOf(err) != messages.CauseInvalidInput {
+							t.Errorf("%s: %v", wrong, err)
+						}
+					}
 					if err := s.Answer(t.Context(), run.ID(), "budget.1", []byte(value), ""); err != nil {
 						t.Error(err)
 					}

@@ -43,7 +43,7 @@ func (p *Program) readPrices() (func(model string) (actors.Price, bool), error) 
 	by := map[string]actors.Price{}
 	for name, at := range all {
 		for model, m := range at.Models {
-			if m.Cost == nil {
+			if m.Cost == nil || min(m.Cost.Input, m.Cost.Output, m.Cost.CacheRead, m.Cost.CacheWrite) < 0 { // no price of one model
 				continue
 			}
 			price := actors.Price(*m.Cost)
