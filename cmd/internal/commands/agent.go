@@ -236,5 +236,6 @@ func (o *agentOptions) runAt(cmd *cobra.Command, line []string) error {
 		return err
 	}
 	o.open(cmd)
+	run.Stays = true
 	return o.at.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
 }

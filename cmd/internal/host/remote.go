@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -89,7 +90,7 @@ func (r *Remote) Submit(ctx context.Context, q messages.Request) (OwnRemote, err
 	}
 	q.Key = rand.Text()
 	id, err := c.Submit(ctx, q)
-	return OwnRemote{RemoteRun{Client: c, Run: id}}, r.Hinted(err)
+	return OwnRemote{RemoteRun: RemoteRun{Client: c, Run: id}}, r.Hinted(err)
 }
 
 // AddOwnFlags is AddFlags for commands that run their job at the server if --server is given. The environment variable
@@ -129,8 +130,11 @@ func (r *Remote) Ask(run func(*cobra.Command, []string, *api.Client) error) func
 
 // Hinted adds to the error how to get a server, if none answers.
 func (r *Remote) Hinted(err error) error {
-	if messages.CodeOf(err) == messages.CauseTransportClosed {
+	switch messages.CodeOf(err) {
+	case messages.CauseTransportClosed:
 		return fmt.Errorf("%w\nlastword serve starts a server on this machine; --server or LASTWORD_SERVER names another", err)
+	case auth.CodeUnauthorized:
+		return fmt.Errorf("%w\n--token-file or LASTWORD_TOKEN_FILE names the file with the token", err)
 	}
 	return err
 }
@@ -289,7 +293,10 @@ func (r RemoteRun) Answer(ctx context.Context, id messages.RunID, request string
 func (r RemoteRun) Cancel(context.Context, string) error { return nil }
 
 // OwnRemote is a run of a server that this program has started.
-type OwnRemote struct{ RemoteRun }
+type OwnRemote struct {
+	RemoteRun
+	Stays bool // it goes on when the terminal closes
+}
 
 // Cancel cancels the run at the server.
 func (r OwnRemote) Cancel(ctx context.Context, reason string) error {

@@ -274,7 +274,7 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display, 
 }
 
 // WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, the second one
-// leaves. After the end of the run it calls download.
+// leaves. If the run stays, a closed terminal leaves it, too. After the end of the run it calls download.
 func (r *Remote) WatchOwn(ctx context.Context, run OwnRemote, show *terminal.Display, download func(messages.State) error) error {
 	show.Kept, show.Own = true, true
 	defer show.View.Leave()
@@ -284,7 +284,12 @@ func (r *Remote) WatchOwn(ctx context.Context, run OwnRemote, show *terminal.Dis
 		}
 	})
 	canceled := make(chan error, 1)
-	unasked := context.AfterFunc(attached, func() { canceled <- run.Cancel(ctx, "interrupted") })
+	unasked := context.AfterFunc(attached, func() {
+		if cause := context.Cause(attached); run.Stays && cause.Error() == syscall.SIGHUP.String()+" signal received" {
+			leaveNow(exit.Terminated, show.LeaveNow)
+		}
+		canceled <- run.Cancel(ctx, "interrupted")
+	})
 	state, err := show.Follow(ctx, withQuestions(run, attached, show))
 	if !unasked() {
 		err = errors.Join(err, <-canceled)
