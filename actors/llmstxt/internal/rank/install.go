@@ -103,7 +103,7 @@ var pinned = lazyregexp.New(`(?i)@v?(\d|$)|@\W*(version|tag|x\.|next|alpha|beta|
 
 var (
 	// otherForms are lines that install from where no manifest of a package need be, or that depend on a package.
-	otherForms = lazyregexp.New(`^(helm (upgrade --install|install|upgrade -i) |brew install |dotnet (add package|tool install) |mix archive\.install hex |` +
+	otherForms = lazyregexp.New(`^((utils::)?install\.packages\(\S+\)$|(pak|remotes|devtools)::\w+\(\S+\)$|helm (upgrade --install|install|upgrade -i) |brew install |dotnet (add package|tool install) |mix archive\.install hex |` +
 		`\.package\(.*url: *"|source *= *"[^".][^"]*"$|\{:\w+, *"[~><= ]+\d[\d.]*".*\}|id[ (]*["'][\w.-]+["']\)? version ["']\d[\w.-]*["']$|(implementation|api|compileOnly|ksp|kapt)[ (]+["'][\w.-]+:[\w.-]+:\d[\w.-]*["']\)?$)`)
 	// before is a line that must precede the one that installs.
 	before = lazyregexp.New(`^(helm repo add \S+ https?://\S+|brew tap \S+/\S+)$`)

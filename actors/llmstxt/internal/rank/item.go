@@ -219,7 +219,8 @@ var (
 	peoplePage = lazyregexp.New(`(?i)^(authors|credits|kudos|thanks|sponsors?|backers|adopters|acknowledg\w*|who.?s.using.*|used.by|(open.?source|commercial|known).users)\.\w+$`)
 	toolFile   = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
-	// inner and post match files that are not for others, and foreign matches files that others have made.
+	// inner and post match files that are not for others, and foreign matches files that others have made, or that are
+	// parts of pages.
 	marked = lazyregexp.New(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|perf(ormance)?|coverage|jacoco|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
@@ -228,7 +229,7 @@ var (
 	wording = lazyregexp.New(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = lazyregexp.New(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
 	post    = lazyregexp.New(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
-	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(als?)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static)/`)
+	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(als?)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static|(docs?|site|website)/(.*/)?_?(snippets|partials|includes))/`)
 )
 
 // isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.
@@ -273,13 +274,13 @@ func (r *ranking) excludeReason(f *scan.File) string {
 	case toolFile.MatchString(base):
 		return "for tools"
 	case foreign.MatchString(f.Path) && !r.named.Targets[f.Path]:
-		return "made by others"
+		return "made by others, or a part of pages"
 	case peopleName.MatchString(base) && (f.Kind == scan.Document || depth(f.Path) == 0):
 		return "about people, or the project's own work"
 	case wording.MatchString(f.Path), f.Kind == scan.Document && r.isTranslation(f.Path):
 		return "a translation"
-	case r.isBuilt(f.Path):
-		return "built from a source file next to it"
+	case f.Path != r.readme.Path && path.Dir(f.Path) == path.Dir(r.readme.Path) && page.IsReadme(base):
+		return "the README in another form"
 	case r.isOlder(f.Path):
 		return "an older version"
 	case f.Language == "Shell" && r.isForeign(f) && !r.named.Targets[f.Path] && !r.named.Path(f.Path):
@@ -359,19 +360,6 @@ func (r *ranking) isTranslation(p string) bool {
 		}
 	}
 	return false
-}
-
-// isBuilt reports whether a script was compiled from a TypeScript file of the repository, which has the same path but
-// for its beginning.
-func (r *ranking) isBuilt(p string) bool {
-	stem, declares := strings.CutSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
-	if ext := path.Ext(p); !declares && ext != ".js" && ext != ".cjs" && ext != ".mjs" {
-		return false
-	}
-	_, below, _ := strings.Cut(stem, "/")
-	return slices.ContainsFunc([]string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below}, func(dir string) bool {
-		return r.byPath[dir+".ts"] != nil || r.byPath[dir+".tsx"] != nil || r.byPath[dir+".mts"] != nil
-	})
 }
 
 var versionFolder = lazyregexp.New(`(^|/)v[0-8]/`)

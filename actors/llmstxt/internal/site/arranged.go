@@ -36,25 +36,23 @@ func arrangedReader(framework, name, mark string) reader {
 				dir = below
 			}
 		}
-		s := Folder(r, dir)
-		if s != nil {
-			s.Framework, s.Config = framework, config
-			for s.Made = dir; s.Made != "" && r.first(path.Join(s.Made, "next.config.js"), path.Join(s.Made, "next.config.mjs"), path.Join(s.Made, "next.config.ts")) == ""; {
-				s.Made = folderOf(s.Made)
-			}
-			s.Made = cmp.Or(s.Made, ".")
+		b := newBuilder(r, framework, config)
+		b.Root.Children = b.folder(dir)
+		for b.Made = dir; b.Made != "" && b.first(path.Join(b.Made, "next.config.js"), path.Join(b.Made, "next.config.mjs"), path.Join(b.Made, "next.config.ts")) == ""; {
+			b.Made = folderOf(b.Made)
 		}
-		return s
+		b.Made = cmp.Or(b.Made, ".")
+		return b.Site
 	}}
 }
 
 // arrangement is what the settings of a folder say of the names in it, without extensions.
 type arrangement struct {
 	title  string         // of the folder
-	places map[string]int // from 1; nil if the settings name nothing
+	places map[string]int // from 1
 	labels map[string]string
 	parts  []part
-	rest   int // place of the other names; notShown hides them
+	rest   int // place of all other names; notShown hides them
 }
 
 // part is a heading before the names from a place on.
@@ -67,64 +65,50 @@ const notShown = -1
 
 // arrangement reads _meta.js as Nextra does, or meta.json as Fumadocs does.
 func (f *plainFolder) arrangement(dir string) *arrangement {
-	a, file := &arrangement{labels: make(map[string]string)}, within(f.dir, path.Join(dir, "_meta"))
+	file := within(f.dir, path.Join(dir, "_meta"))
+	a := &arrangement{places: make(map[string]int), labels: make(map[string]string)}
+	next := func() int { return len(a.places) + 1 }
 	if names, ok := f.program(f.first(file+".js", file+".jsx", file+".ts", file+".tsx", file+".json")).(*literal.Object); ok {
 		for name, v := range names.All() {
 			switch label := cmp.Or(textOf(v), textAt(v, "title")); {
 			case textAt(v, "type") == "separator":
-				a.part(label)
+				a.parts = append(a.parts, part{label, next()})
 			case textAt(v, "display") == "hidden", textAt(v, "href") != "":
-				a.name(name, "", notShown)
+				a.places[name] = notShown
 			default:
-				a.name(name, label, len(a.places)+1)
+				a.places[name], a.labels[name] = next(), label
 			}
 		}
-		a.rest = len(a.places) + 1
+		a.rest = next()
 		return a
 	}
 	settings := f.program(within(f.dir, path.Join(dir, "meta.json")))
-	pages, listed := literal.Get(settings, "pages").([]any)
-	if a.title = textAt(settings, "title"); listed {
-		a.rest = notShown
-	}
+	a.title, a.rest = textAt(settings, "title"), notShown
+	pages, _ := literal.Get(settings, "pages").([]any)
 	for _, page := range pages {
-		name := textOf(page)
-		switch {
+		switch name := textOf(page); {
 		case strings.HasPrefix(name, "---"):
-			a.part(strings.TrimSpace(strings.Trim(name, "-")))
+			a.parts = append(a.parts, part{strings.TrimSpace(strings.Trim(name, "-")), next()})
 		case name == "...", name == "z...a":
-			a.rest = len(a.places) + 1
-			a.name("...", "", a.rest)
+			a.rest = next()
+			a.places[name] = a.rest
 		case strings.HasPrefix(name, "!"):
-			a.name(name[1:], "", notShown)
+			a.places[name[1:]] = notShown
 		default: // links name no page
-			a.name(path.Clean(strings.TrimPrefix(name, "...")), "", len(a.places)+1)
+			a.places[path.Clean(strings.TrimPrefix(name, "..."))] = next()
 		}
 	}
 	return a
 }
 
-func (a *arrangement) name(name, label string, place int) {
-	if a.places == nil {
-		a.places = make(map[string]int)
-	}
-	a.places[name], a.labels[name] = place, label
-}
-
-func (a *arrangement) part(label string) {
-	if label != "" {
-		a.parts = append(a.parts, part{label, len(a.places) + 1})
-	}
-}
-
 // arrange gives a name its place and label. It takes the page from one that is not shown.
 func (a *arrangement) arrange(s *spot, name string) {
 	place, named := a.places[name]
-	if !named && a.places != nil && s.rank > 0 {
-		place, named = a.rest, true
+	if !named {
+		place = a.rest
 	}
 	switch {
-	case s.Node == nil || !named:
+	case s.Node == nil, len(a.places) == 0, !named && s.rank == 0: // an index stays the first
 	case place == notShown:
 		s.Node = nil
 	default:

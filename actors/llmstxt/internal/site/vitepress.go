@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,8 +48,8 @@ func readVitePress(r *Repository, config string) *Site {
 	nav := setting(settings, "nav", "navbar")
 	v.navbar(nav)
 	v.sidebars(setting(settings, "sidebar"))
-	if folder := Folder(r, v.dir); len(v.Pages()) == 0 && folder != nil { // a program makes the sidebar
-		v.Root.Children = append(v.nodes(nav, ""), folder.Root.Children...)
+	if len(v.Pages()) == 0 { // a program makes the sidebar
+		v.Root.Children = append(v.nodes(nav, ""), v.folder(v.dir)...)
 	}
 	return v.Site
 }
@@ -240,12 +241,25 @@ func (v *vitepress) url(page string) string {
 	return name + ".html"
 }
 
-// rewrites reads where files are published.
+var (
+	restParam = lazyregexp.New(`:(\w+)(?:\*|\(\.\*\))`)
+	pathParam = lazyregexp.New(`:(\w+)\*?`)
+)
+
+// rewrites reads where files are published: patterns of paths, such as "en/:rest*" for ":rest*".
 func (v *vitepress) rewrites(setting any) {
 	v.moved = make(map[string]string)
-	if o, ok := setting.(*literal.Object); ok {
-		for source, to := range o.All() {
-			v.moved[textOf(to)] = source
+	o, _ := setting.(*literal.Object)
+	if o == nil {
+		return
+	}
+	for source, to := range o.All() {
+		pattern := pathParam.ReplaceAllString(restParam.ReplaceAllString(source, "(?P<$1>.*)"), "(?P<$1>[^/]+)")
+		re, err := regexp.Compile("^" + pattern + "$")
+		for _, page := range v.below(v.dir) {
+			if err == nil && re.MatchString(page) {
+				v.moved[re.ReplaceAllString(page, pathParam.ReplaceAllString(textOf(to), "$${$1}"))] = page
+			}
 		}
 	}
 }
