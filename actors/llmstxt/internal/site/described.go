@@ -32,11 +32,7 @@ func newBuilder(r *Repository, framework, config string) *builder {
 
 // place returns a Node of a page and its front matter. It is nil if the page is a draft, missing, or stands already.
 func (b *builder) place(file string) (*Node, front) {
-	switch {
-	case !b.has(file):
-		b.Unread++
-		return nil, nil
-	case b.seen[file]:
+	if !b.has(file) || b.seen[file] {
 		return nil, nil
 	}
 	b.seen[file] = true

@@ -59,7 +59,7 @@ func repository(a *txtar.Archive) (r *site.Repository, want string) {
 }
 
 func write(b *strings.Builder, s *site.Site) {
-	fmt.Fprintf(b, "%s %s %s unread %d\n", s.Framework, s.Config, s.Base, s.Unread)
+	fmt.Fprintf(b, "%s %s %s\n", s.Framework, s.Config, s.Base)
 	var tree func(list []*site.Node, indent string)
 	tree = func(list []*site.Node, indent string) {
 		for _, n := range list {

@@ -27,7 +27,6 @@ func readDocsify(r *Repository, config string) *Site {
 		return b.node(file, label, prefix+strings.TrimSuffix(url, "README"))
 	}
 	home := page("", cmp.Or(settings.text("homepage"), "README.md"))
-	b.Unread = 0 // a home page that is elsewhere is no entry
 	if home != nil {
 		home.URL = prefix
 	}

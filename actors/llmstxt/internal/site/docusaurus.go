@@ -233,7 +233,7 @@ func (s *docs) bar(name string, nodes []*Node) {
 
 // nodes returns the places that the items of a sidebar name.
 func (s *docs) nodes(items any) (nodes []*Node) {
-	for _, item := range s.items(items) {
+	for _, item := range asList(items) {
 		if id, ok := item.(string); ok {
 			nodes = join(nodes, s.place(s.ids[id], ""))
 			continue
@@ -281,9 +281,7 @@ func (s *docs) category(o *literal.Object) *Node {
 
 // place returns a Node of a page, and nil for pages that are hidden, missing, or stand elsewhere already.
 func (s *docs) place(d *doc, label string) *Node {
-	if d == nil {
-		return s.node("", "", "")
-	} else if d.hidden {
+	if d == nil || d.hidden {
 		return nil
 	}
 	return s.node(d.file, cmp.Or(label, d.label), d.url)

@@ -27,7 +27,7 @@ func readExDoc(r *Repository, config string) *Site {
 	if m := exApp.FindStringSubmatch(text); m != nil {
 		b.Base = "https://hexdocs.pm/" + m[1]
 	}
-	groups := b.exGroups(exList(text, "groups_for_extras"))
+	groups := exGroups(exList(text, "groups_for_extras"))
 	for _, page := range exPages(exList(text, "extras"), b.below(dir)) {
 		n := b.node(within(dir, page.file), page.label, strings.ToLower(cmp.Or(page.name, stem(page.file)))+".html")
 		i := slices.IndexFunc(groups, func(g *exGroup) bool {
@@ -128,7 +128,7 @@ func exPages(list string, files []string) (pages []extra) {
 }
 
 // exGroups returns the groups that the text of a list names. What only a program can match is unread.
-func (b *builder) exGroups(list string) (groups []*exGroup) {
+func exGroups(list string) (groups []*exGroup) {
 	found := exKey.FindAllStringSubmatchIndex(list, -1)
 	for i, match := range found {
 		g, end := &exGroup{}, len(list)
@@ -140,9 +140,7 @@ func (b *builder) exGroups(list string) (groups []*exGroup) {
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		if g.patterns = exPatterns(list[match[1]:end]); len(g.patterns) == 0 {
-			b.Unread++
-		}
+		g.patterns = exPatterns(list[match[1]:end])
 		groups = append(groups, g)
 	}
 	return groups

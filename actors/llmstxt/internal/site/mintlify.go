@@ -28,8 +28,6 @@ func readMintlify(r *Repository, config string) *Site {
 var (
 	mintlifyNames  = []string{"group", "tab", "anchor", "dropdown", "version", "language", "product", "item", "name"}
 	mintlifyLevels = []string{"languages", "versions", "products", "tabs", "anchors", "dropdowns", "menu", "groups", "pages"}
-	// mintlifyAPI matches pages that are made of a description of an API.
-	mintlifyAPI = lazyregexp.New(`(?i)^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|WEBHOOK)\s|openapi`)
 )
 
 // places returns the places of a list, of a page, or of a level of the navigation.
@@ -61,9 +59,6 @@ func (m *mintlify) level(level front) (nodes []*Node) {
 		}
 		nodes = append(nodes, m.places(v)...)
 	}
-	if len(nodes) == 0 && (level["openapi"] != nil || level["asyncapi"] != nil) {
-		m.Unread++
-	}
 	for _, key := range mintlifyNames {
 		if label := level.text(key); label != "" && key != "language" {
 			return join(nil, group(label, nodes))
@@ -94,10 +89,6 @@ func (m *mintlify) pageOf(name string) *Node {
 	name = strings.Trim(name, "/")
 	file := within(m.dir, name)
 	file = cmp.Or(m.first(file+".mdx", file+".md"), file)
-	if mintlifyAPI.MatchString(name) && !m.has(file) {
-		m.Unread++
-		return nil
-	}
 	n, f := m.place(file)
 	if n == nil || f.flag("hidden") {
 		return nil

@@ -186,10 +186,7 @@ var mkdocsLink = lazyregexp.New(`^([a-z][a-z+.-]*:|/|#)`)
 // pageAt returns the Node of a page, and nil for a file that is no page.
 func (m *mkdocs) pageAt(page, label string) *Node {
 	page, _, _ = strings.Cut(page, "#")
-	if _, ok := slices.BinarySearch(m.pages, page); !ok && mkdocsPage.MatchString(page) {
-		m.Unread++
-		return nil
-	} else if !ok {
+	if _, ok := slices.BinarySearch(m.pages, page); !ok {
 		return nil
 	}
 	return m.node(within(m.dir, page), label, m.url(page))

@@ -15,20 +15,13 @@ func (r *Repository) program(file string) any {
 	})
 }
 
-// items returns the items of a list in a configuration. What is unknown in it, or instead of it, counts as unread.
-func (b *builder) items(v any) (known []any) {
+// asList returns the items of a list in a configuration: of one that is no list, the thing itself.
+func asList(v any) []any {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		list = []any{v}
 	}
-	for _, item := range list {
-		if _, ok := item.(literal.Unknown); ok {
-			b.Unread++
-		} else {
-			known = append(known, item)
-		}
-	}
-	return known
+	return list
 }
 
 // textAt returns a text in a configuration.

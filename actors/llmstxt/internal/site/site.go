@@ -27,9 +27,6 @@ type Site struct {
 	Made      string // folder whose programs make the site; "" if a tool makes it from data
 	Markdown  bool   // the text of a page is served at the page's URL with .md at its end
 	Root      Node   // has no label and no page
-	// Unread counts parts of the navigation that only a program can compute, and entries whose pages are not in the
-	// repository.
-	Unread int
 }
 
 // Repository is what the readers see of a repository.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/site/literal"
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
@@ -109,7 +110,7 @@ func (s *sphinx) url(doc string) string {
 func (s *sphinx) toctrees(doc string) (nodes []*Node) {
 	text, dir := s.Text(s.docs[doc]), folderOf(s.docs[doc])
 	if strings.HasSuffix(s.docs[doc], ".ipynb") {
-		text = notebookText(text)
+		text = page.OfNotebook(text)
 	}
 	scan := toctreeScan{include: func(name string) string {
 		if below, ok := strings.CutPrefix(name, "/"); ok {

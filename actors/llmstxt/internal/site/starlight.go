@@ -116,7 +116,7 @@ func (s *starlight) read(file, p string) *starlightPage {
 
 // nodes returns the places that the items of a sidebar name.
 func (s *starlight) nodes(items any) (nodes []*Node) {
-	for _, item := range s.items(items) {
+	for _, item := range asList(items) {
 		label, to := textAt(item, "label"), cmp.Or(textAt(item, "slug"), textAt(item, "link"))
 		if slug, ok := item.(string); ok {
 			to = slug
@@ -152,7 +152,7 @@ func (s *starlight) linked(to, label string) *Node {
 			return s.place(page, label)
 		}
 	}
-	return s.node("", "", "")
+	return nil
 }
 
 func (s *starlight) place(page *starlightPage, label string) *Node {

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
@@ -101,28 +100,4 @@ func readToctree(body []string) toctree {
 		}
 	}
 	return t
-}
-
-// notebookText returns the texts in a Jupyter notebook.
-func notebookText(notebook string) string {
-	var n struct {
-		Cells []struct {
-			Type   string `json:"cell_type"`
-			Source any
-		}
-	}
-	_ = json.Unmarshal([]byte(notebook), &n) // what can be read stays
-	var b strings.Builder
-	for _, c := range n.Cells {
-		if c.Type == "code" {
-			continue
-		}
-		text, _ := c.Source.(string)
-		for _, line := range listOf(c.Source) {
-			line, _ := line.(string)
-			text += line
-		}
-		b.WriteString(text + "\n")
-	}
-	return b.String()
 }

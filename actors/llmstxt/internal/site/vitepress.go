@@ -150,7 +150,7 @@ func (v *vitepress) sidebars(sidebar any) {
 
 // nodes returns the places that items of a sidebar name, with links below a base.
 func (v *vitepress) nodes(items any, base string) (nodes []*Node) {
-	for _, item := range v.items(items) {
+	for _, item := range asList(items) {
 		label, to := cmp.Or(textAt(item, "text"), textAt(item, "title")), literal.Get(item, "link")
 		if to == nil {
 			to = literal.Get(item, "path")
@@ -184,9 +184,6 @@ func (v *vitepress) place(label string, to any, base string, children []*Node) *
 	label = strings.TrimSpace(tags.ReplaceAllString(label, ""))
 	n := group(label, children)
 	target, ok := to.(string)
-	if _, unknown := to.(literal.Unknown); unknown {
-		v.Unread++
-	}
 	if !ok || external.MatchString(target) || strings.HasPrefix(target, "#") {
 		return n
 	}

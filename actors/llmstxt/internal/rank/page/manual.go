@@ -25,7 +25,7 @@ func IsNotebook(p string) bool { return strings.EqualFold(path.Ext(p), ".ipynb")
 func asMarkdown(p, text string) (markdown string, ok bool) {
 	format := strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")
 	if IsNotebook(p) {
-		return markdownOfNotebook(text), true
+		return OfNotebook(text), true
 	}
 	if isMan(p) {
 		format = "man"
@@ -85,9 +85,9 @@ func readManual(p, markdown string) Page {
 	return out
 }
 
-// markdownOfNotebook returns the Markdown and the code of a notebook's cells. If the text is cut off, it uses the
+// OfNotebook returns the Markdown and the code of a notebook's cells. If the text is cut off, it uses the
 // complete cells.
-func markdownOfNotebook(text string) string {
+func OfNotebook(text string) string {
 	_, rest, ok := strings.Cut(text, `"cells"`)
 	if !ok {
 		return ""
@@ -109,7 +109,7 @@ func markdownOfNotebook(text string) string {
 		case "markdown":
 			b.WriteString(source + "\n\n")
 		case "code":
-			b.WriteString("```\n" + source + "\n```\n\n")
+			b.WriteString("````\n" + source + "\n````\n\n")
 		}
 	}
 	return boldTitle.ReplaceAllString(b.String(), "# $1\n")
