@@ -50,8 +50,8 @@ func started(t *testing.T, g *Guardian, o Options) (p *Process, daemon int, stdi
 	out.Close()
 	t.Cleanup(func() { write.Close(); read.Close() })
 	line, err := bufio.NewReader(read).ReadString('\n')
-	if daemon, _ = strconv.Atoi(strings.TrimSpace(line)); err != nil || !lives(daemon) {
-		t.Fatalf("the daemon said %q: %v", line, err)
+	if daemon, _ = strconv.Atoi(strings.TrimSpace(line)); err != nil || !lives(daemon) || !strings.Contains(markedBy(daemon), g.mark) {
+		t.Fatalf("the daemon said %q: %v; its marks are %q", line, err, markedBy(daemon))
 	}
 	return p, daemon, write
 }
@@ -80,9 +80,13 @@ func TestAllEnds(t *testing.T) {
 	}
 }
 
-// A guardian that is killed takes the programs with it, and what has their mark. The next program gets another one.
+// A guardian that is killed takes the programs with it, and what has their mark. The next program gets another one, which ends
+// it without beats, too.
 func TestKilledGuardian(t *testing.T) {
+	silence = time.Second
+	defer func() { silence = 8 * time.Second }()
 	g := begin(t, "")
+	g.Beat()
 	cmd := exec.Command("sh", "-c", "setsid sleep 1000 & wait")
 	p, err := g.Start(cmd, Options{})
 	must(t, err)
@@ -93,8 +97,8 @@ func TestKilledGuardian(t *testing.T) {
 		t.Errorf("the program ended with %d", status)
 	}
 	again, _, in := started(t, g, Options{})
-	in.Close()
-	if status, left := again.Wait(), again.End(); status.ExitStatus() != 7 || len(left) > 0 {
+	defer in.Close()
+	if status, left := again.Wait(), again.End(); !status.Signaled() || len(left) > 0 {
 		t.Errorf("the next one ended with %d, left %v", status, left)
 	}
 }

@@ -188,6 +188,7 @@ func (k *keeper) start(o order) {
 		defer syscall.Close(f)
 	}
 	env := append(p.Env, variable+"="+os.Getenv(variable)+markOf(k.mark, r.id, p.Keep))
+	setLimit(k.mark, r.id, p.Keep)
 	pid, err := syscall.ForkExec(p.Path, p.Args, &syscall.ProcAttr{Dir: p.Dir, Env: env, Files: files, Sys: attributes})
 	if err != nil && attributes.UseCgroupFD && err != syscall.ENOENT && err != syscall.EACCES && err != syscall.ENOEXEC {
 		attributes.UseCgroupFD = false // the kernel or a rule of the cgroup forbids it

@@ -46,12 +46,9 @@ func (k *keeper) ownerOf(pid int) (r *run, known bool) {
 	if k.left[pid] {
 		return nil, false
 	}
-	mark, group, session := markedBy(pid), 0, 0
-	if stat := statOf(pid); stat != nil {
-		group, session = stat.group, stat.session
-	}
+	mark := markedBy(pid)
 	for _, r := range k.runs {
-		if strings.Contains(mark, markOf(k.mark, r.id, r.keep)) || group == r.group || session == r.group {
+		if strings.Contains(mark, markOf(k.mark, r.id, r.keep)) {
 			return r, true
 		}
 	}
@@ -84,32 +81,57 @@ func childrenOf(pid int) (pids []int) {
 
 // stat is what the system says of a process.
 type stat struct {
-	state          string
-	group, session int
+	state string
+	group int
 }
 
 // statOf returns nil for a process that has ended.
 func statOf(pid int) *stat {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 4 {
+	if len(fields) < 3 {
 		return nil
 	}
 	s := &stat{state: fields[0]}
-	s.group, _ = strconv.Atoi(fields[2]) // the system's own numbers
-	s.session, _ = strconv.Atoi(fields[3])
+	s.group, _ = strconv.Atoi(fields[2]) // the system's own number
 	return s
 }
 
-// markedBy returns the marks in the environment that the process was started with.
-func markedBy(pid int) string {
-	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	for entry := range strings.SplitSeq(string(text), "\x00") {
-		if marks, ok := strings.CutPrefix(entry, variable+"="); ok {
-			return marks
+// markedBy returns the marks in the environment that the process was started with, and in its limit.
+func markedBy(pid int) (marks string) {
+	folder := "/proc/" + strconv.Itoa(pid)
+	limits, _ := os.ReadFile(folder + "/limits")
+	if _, limit, ok := strings.Cut(string(limits), "Max realtime timeout"); ok {
+		if n, _ := strconv.ParseUint(strings.Fields(limit)[0], 10, 64); n>>62 == 1 { // unlimited is no number
+			marks = markOf(strconv.FormatUint(n>>31%mostMarked, 10), int(n%mostMarked>>1), n%2 == 1)
 		}
 	}
-	return ""
+	text, _ := os.ReadFile(folder + "/environ")
+	for entry := range strings.SplitSeq(string(text), "\x00") {
+		if own, ok := strings.CutPrefix(entry, variable+"="); ok {
+			return marks + own
+		}
+	}
+	return marks
+}
+
+// A program inherits its limits even where it clears its environment or writes over it, as servers do that show a title. So
+// the limit of a real-time thread's time, which nobody reaches, is a mark, too: a bit, the guardian, the program, and whether
+// its children are kept.
+const (
+	realtime   = 15 // RLIMIT_RTTIME
+	mostMarked = 1 << 31
+)
+
+// setLimit marks the program that this process starts next. Where that is forbidden, the other marks remain.
+func setLimit(guardian string, id int, keep bool) {
+	var limit syscall.Rlimit
+	_ = syscall.Getrlimit(realtime, &limit)
+	n, _ := strconv.ParseUint(guardian, 10, 31)
+	if limit.Cur = 1<<62 | n<<31 | uint64(id)<<1%mostMarked; keep {
+		limit.Cur++
+	}
+	_ = syscall.Setrlimit(realtime, &limit)
 }
 
 // endMarked kills the programs of a guardian that has ended, and returns when none lives. They are no children of this

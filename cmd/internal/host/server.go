@@ -180,6 +180,7 @@ func (c *catalog) systemConfig(tokens *spending) actors.Config {
 	config.Drain = max(c.Drain, time.Nanosecond)
 	if c.guardian != nil {
 		config.Held = c.guardian.Beat
+		config.Held() // the programs of a server end that freezes before it has held a run, too
 	}
 	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(c.timeout, day), Stall: day, Answer: cmp.Or(config.Ceilings.Answer, 7*day), Bytes: 1 << 30,
 		Budget: c.budget.Budget}
