@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -66,25 +67,10 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 	return p, nil
 }
 
-// taskOf returns the task that recorded a text, a thought or a call, or asked people.
+// taskOf returns the task that a body names, or "".
 func taskOf(body messages.Body) string {
-	switch b := body.(type) {
-	case messages.ThoughtDone:
-		return b.Task
-	case messages.LLMStarted:
-		return b.Task
-	case messages.LLMCompleted:
-		return b.Task
-	case messages.TextDone:
-		return b.Task
-	case messages.InputReceived:
-		return b.Task
-	case messages.MessageDelivered:
-		return b.Task
-	case messages.ToolStarted:
-		return b.Task
-	case messages.ToolCompleted:
-		return b.Task
+	if task := reflect.ValueOf(body).FieldByName("Task"); task.IsValid() {
+		return task.String()
 	}
 	return ""
 }
