@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,10 +30,10 @@ type member struct {
 
 // memberForm is the schema of a member.
 type memberForm struct {
-	Type, Title, Description string
-	Default                  json.RawMessage
-	Enum                     []string
-	Items                    *memberForm
+	Type, Format, Title, Description string
+	Default                          json.RawMessage
+	Enum                             []string
+	Items                            *memberForm
 }
 
 // AddFlags adds flags for those members of the schema for which picked returns true. What it cannot read of the schema of
@@ -133,9 +134,9 @@ func (m *member) Type() string {
 		return m.form.Title
 	case m.form.Type == "boolean":
 		return "bool"
-	case m.form.Type == "string", m.form.Type == "number":
-		return m.form.Type
-	case m.form.Type == "integer":
+	case m.form.Type == "string":
+		return cmp.Or(m.form.Format, "string")
+	case m.form.Type == "number", m.form.Type == "integer":
 		return "number"
 	}
 	return "JSON"
