@@ -207,7 +207,7 @@ func TestPlanAsksElsewhere(t *testing.T) {
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if args, found := strings.CutPrefix(strings.TrimSpace(lines.Text()), "lastword "); found {
-				if got := run(t, nil, strings.Fields(args)...); got.code != 0 {
+				if got := run(t, nil, strings.Fields(strings.ReplaceAll(args, "'", ""))...); got.code != 0 {
 					t.Errorf("%s: %+v", args, got)
 				}
 			}
