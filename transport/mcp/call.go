@@ -220,6 +220,13 @@ func (s *Server) cancel(ctx context.Context, id messages.RunID, cause error) {
 // the session of an attached run.
 const callerLabel = "mcp.caller"
 
+// withoutCaller returns the labels that clients have a use for.
+func withoutCaller(labels map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	delete(labels, callerLabel)
+	return labels
+}
+
 // ended cancels the runs of the caller that have the mark. A call of a server behind that took longer than its client may wait
 // has been answered, and goes on.
 func (s *Server) ended(ctx context.Context, mark string, cause error) {

@@ -50,10 +50,8 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument) (*mcp.C
 	of, known := map[string]func(messages.Summary){
 		"run_id": func(run messages.Summary) { add(string(run.RunID)) },
 		"label": func(run messages.Summary) {
-			for _, name := range slices.Sorted(maps.Keys(run.Labels)) {
-				if name != callerLabel { // nobody writes it
-					add(name + ":" + run.Labels[name])
-				}
+			for _, name := range slices.Sorted(maps.Keys(withoutCaller(run.Labels))) {
+				add(name + ":" + run.Labels[name])
 			}
 		},
 	}[a.Name]

@@ -297,6 +297,7 @@ func (s *Server) runList(ctx context.Context, a runArguments) (*Result, error) {
 	}
 	runs := make([]listedRun, len(list))
 	for i, run := range list {
+		run.Labels = withoutCaller(run.Labels)
 		runs[i] = listedRun{Summary: run, Status: statusOf(messages.State{Status: run.Status})}
 	}
 	return Structured(map[string]any{"runs": runs})

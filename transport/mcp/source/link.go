@@ -142,19 +142,11 @@ func (c *connection) dial() error {
 // answering returns the handler of the server's requests. It refuses those that the client has not declared, and passes the
 // client's own refusals on: mcp-go would make internal errors of both.
 func (c *connection) answering(handle transport.RequestHandler) transport.RequestHandler {
+	can := c.server.asks
+	declared := map[mcp.MCPMethod]bool{mcp.MethodPing: true, mcp.MethodElicitationCreate: can.Elicitation != nil,
+		mcp.MethodSamplingCreateMessage: can.Sampling != nil, mcp.MethodListRoots: can.Roots != nil}
 	return func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-		declared := false
-		switch can := c.server.asks; mcp.MCPMethod(r.Method) {
-		case mcp.MethodPing:
-			declared = true
-		case mcp.MethodElicitationCreate:
-			declared = can.Elicitation != nil
-		case mcp.MethodSamplingCreateMessage:
-			declared = can.Sampling != nil
-		case mcp.MethodListRoots:
-			declared = can.Roots != nil
-		}
-		if !declared {
+		if !declared[mcp.MCPMethod(r.Method)] {
 			return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "the client has not declared "+r.Method, nil), nil
 		}
 		answer, err := handle(ctx, r)

@@ -79,9 +79,8 @@ type local struct {
 	told   atomic.Pointer[func(mcp.JSONRPCNotification)]
 }
 
-// newLocal returns a link to the connection's server. The server may ask what the client has declared.
-func newLocal(c *connection) *local {
-	var h Host
+// host answers what the client has declared that the server may ask.
+func (c *connection) host() (h Host) {
 	if c.server.asks.Sampling != nil {
 		h.Sampling = c
 	}
@@ -91,8 +90,13 @@ func newLocal(c *connection) *local {
 	if c.server.asks.Roots != nil {
 		h.Roots = c
 	}
+	return h
+}
+
+// newLocal returns a link to the connection's server.
+func newLocal(c *connection) *local {
 	l := &local{server: c.server.Local, log: c.server.log}
-	l.Session = NewSession(l.server.GenerateInProcessSessionID(), h, func(n mcp.JSONRPCNotification) {
+	l.Session = NewSession(l.server.GenerateInProcessSessionID(), c.host(), func(n mcp.JSONRPCNotification) {
 		if notify := l.told.Load(); notify != nil {
 			(*notify)(n)
 		}

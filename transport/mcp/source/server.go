@@ -253,19 +253,12 @@ func (s *server) connect(ctx context.Context, probe time.Duration, sessions bool
 	}
 	can := s.asks
 	can.Extensions = map[string]any{tasksExtension: struct{}{}}
-	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(can)}
+	h := c.host()
+	options := []client.ClientOption{client.WithDiscoverTimeout(probe), client.WithClientCapabilities(can), client.WithElicitationHandler(h.Elicitation),
+		client.WithSamplingHandler(h.Sampling), client.WithRootsHandler(h.Roots)}
 	if sessions {
 		//lint:ignore SA1019 servers of older versions need it
 		options = append(options, client.WithLegacyProtocolOnly())
-	}
-	if s.asks.Elicitation != nil {
-		options = append(options, client.WithElicitationHandler(c))
-	}
-	if s.asks.Sampling != nil {
-		options = append(options, client.WithSamplingHandler(c))
-	}
-	if s.asks.Roots != nil {
-		options = append(options, client.WithRootsHandler(c))
 	}
 	c.client = client.NewClient(c.link, options...)
 	c.client.OnNotification(c.notified)

@@ -94,7 +94,7 @@ func (h *Hub) newSubscriber(ctx context.Context, owner string, tell func(context
 
 // close removes the subscriber and ends all its subscriptions.
 func (h *Hub) close(sub *subscriber) {
-	sub.close()
+	sub.end()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.all, sub)

@@ -74,14 +74,6 @@ func (s *subscriber) remove(topics ...topic) {
 	s.pending = stable.DeleteFunc(s.pending, func(t topic) bool { return slices.Contains(topics, t) })
 }
 
-// close stops the notifications. Topics that are queued are not sent.
-func (s *subscriber) close() {
-	s.end()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.topics)
-}
-
 // follow calls took with each milestone of the run after its State, until the run ends or ctx is done. It retries after
 // errors, for example if there are too many readers.
 func (s *subscriber) follow(ctx context.Context, run messages.State, took func(messages.Event)) {

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -163,18 +164,9 @@ func (t *Tasks) getTask(ctx context.Context, x *wire.Exchange, state messages.St
 // updateTask passes answers on to the task's questions.
 func (t *Tasks) updateTask(ctx context.Context, _ *wire.Exchange, state messages.State, p taskParams) (any, error) {
 	_, bad, err := t.config.Asker.Answer(ctx, state, p.Responses)
-	if err == nil {
-		err = bad
-	}
-	if err != nil {
-		return nil, err
-	}
-	return struct{}{}, nil
+	return struct{}{}, cmp.Or(err, bad)
 }
 
 func (t *Tasks) cancelTask(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	if err := t.runs.Cancel(ctx, state.RunID, "tasks/cancel"); err != nil {
-		return nil, err
-	}
-	return struct{}{}, nil
+	return struct{}{}, t.runs.Cancel(ctx, state.RunID, "tasks/cancel")
 }

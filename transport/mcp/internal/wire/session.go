@@ -144,7 +144,7 @@ func (s *Session) Mark(request json.RawMessage) string {
 	if s == nil || s.stdio {
 		return ""
 	}
-	return messages.Digest(s.id + string(request))[:32]
+	return messages.Digest(s.id + string(request))[:16]
 }
 
 // maxStreams is the maximum number of open streams of a session.
