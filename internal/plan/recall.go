@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -203,19 +203,10 @@ func (r *runner) recallEarlier() error {
 		if id == r.earlier.id {
 			r.earlier.past = log
 		}
-		for name, child := range log.children {
-			r.earlier.children[name] = cmp.Or(r.earlier.children[name], child)
-		}
-		for name, texts := range log.heard {
-			if r.earlier.heard[name] == nil {
-				r.earlier.heard[name] = texts
-			}
-		}
-		for name, answer := range log.answers {
-			if r.earlier.answers[name] == nil {
-				r.earlier.answers[name] = answer
-			}
-		}
+		maps.Copy(log.children, r.earlier.children)
+		maps.Copy(log.heard, r.earlier.heard)
+		maps.Copy(log.answers, r.earlier.answers)
+		r.earlier.children, r.earlier.heard, r.earlier.answers = log.children, log.heard, log.answers
 		id = log.earlier
 	}
 	return nil
