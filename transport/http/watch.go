@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -49,9 +50,7 @@ func (c *changes) note(run messages.RunID) {
 func (c *changes) take() (runs []messages.RunID, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for run := range c.runs {
-		runs = append(runs, run)
-	}
+	runs = slices.Collect(maps.Keys(c.runs))
 	clear(c.runs)
 	all, c.all = c.all, false
 	return runs, all

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -152,12 +153,8 @@ func (s *delta) thoughtsIn() string {
 
 // isFinish reports whether the key is one of the servers' names for finish_reason.
 func isFinish(key []byte) bool {
-	for _, name := range []string{"finish_reason", "finishreason", "finish_details", "done_reason"} {
-		if len(key) == len(name) && strings.EqualFold(string(key), name) {
-			return true
-		}
-	}
-	return false
+	names := []string{"finish_reason", "finishreason", "finish_details", "done_reason"}
+	return slices.ContainsFunc(names, func(name string) bool { return len(key) == len(name) && strings.EqualFold(string(key), name) })
 }
 
 // worse returns the worse of two finish_reasons.

@@ -3,6 +3,7 @@ package guardian
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime"
@@ -96,12 +97,7 @@ func keep(mark string) int {
 	}
 }
 
-func (k *keeper) all() (list []*run) {
-	for _, r := range k.runs {
-		list = append(list, r)
-	}
-	return list
-}
+func (k *keeper) all() []*run { return slices.Collect(maps.Values(k.runs)) }
 
 func (r *run) over() bool { return r.ended }
 

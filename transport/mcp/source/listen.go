@@ -3,6 +3,8 @@ package source
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,9 +22,7 @@ func (c *connection) listen(ctx context.Context) {
 		stream, stop := context.WithCancel(ctx)
 		filter := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
 		c.mu.Lock()
-		for uri := range c.hears.resources {
-			filter.ResourceSubscriptions = append(filter.ResourceSubscriptions, uri)
-		}
+		filter.ResourceSubscriptions = slices.Collect(maps.Keys(c.hears.resources))
 		c.hears.again = stop
 		c.mu.Unlock()
 		err := c.client.Listen(stream, filter)
