@@ -7,7 +7,9 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -215,17 +217,14 @@ func OpenStopped(env environment.Variables, dir string) (*Stopped, error) {
 func (s *Stopped) Close() error { return s.close() }
 
 // Outputs returns the folders that [Store.WritesBelow] keeps.
-func (s *Stopped) Outputs(ctx context.Context) (folders []string, err error) {
+func (s *Stopped) Outputs(ctx context.Context) ([]string, error) {
 	if kept, ok := s.journal.(interface {
 		Rows(ctx context.Context, part string) (map[string]json.RawMessage, error)
 	}); ok {
-		rows, failed := kept.Rows(ctx, outputs)
-		for folder := range rows {
-			folders = append(folders, folder)
-		}
-		err = failed
+		rows, err := kept.Rows(ctx, outputs)
+		return slices.Collect(maps.Keys(rows)), err
 	}
-	return folders, err
+	return nil, nil
 }
 
 // List returns the runs that the query selects. There is only one page.
