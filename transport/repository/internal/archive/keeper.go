@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,12 +65,7 @@ func isSafe(name string) bool {
 	if len(name) > 1 && name[1] == ':' && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z' {
 		return false
 	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == ".." {
-			return false
-		}
-	}
-	return path.Clean(name) != "."
+	return path.Clean(name) != "." && !slices.Contains(strings.Split(name, "/"), "..")
 }
 
 func (k *keeper) file(name string, data []byte) {
