@@ -200,8 +200,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *leaveRun:
 		m.handOver()
 	case *overLimit:
-		m.fail(messages.Errorf(messages.CauseLimitExceeded,
-			"the run's events take more than %d bytes; raise the limit or say less", msg.bytes))
+		m.fail(messages.LimitExceeded("the run's events take more than %d bytes; raise the limit or say less", msg.bytes))
 	default:
 		m.questionOrChild(message)
 	}

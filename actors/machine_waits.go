@@ -373,8 +373,7 @@ func (m *machine) ask(a *question) {
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: q.secret}})
 		return
 	case (!known || in.Closed) && m.ledger.Fold.OpenInputs() >= mostQuestions:
-		tell(m, a.reply, answer{err: messages.Errorf(messages.CauseLimitExceeded,
-			"the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
+		tell(m, a.reply, answer{err: messages.LimitExceeded("the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
 		return
 	case !known || in.Closed: // of a secret, the log has the end and not the value: it is asked for again
 		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {

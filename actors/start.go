@@ -237,7 +237,7 @@ func (a *activeRuns) withinQuota(ctx context.Context, principal string) error {
 }
 
 func errQuota(principal string, active int) error {
-	return messages.Errorf(messages.CauseLimitExceeded, "%s has %d active runs; wait for one to end", principal, active)
+	return messages.LimitExceeded("%s has %d active runs; wait for one to end", principal, active)
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start with the same key is opening it.
@@ -302,8 +302,7 @@ func (a *activeRuns) open(r *activeRun, queued messages.RunQueued) error {
 	var err error
 	body := messages.Body(queued)
 	if n := int64((messages.Event{Body: body}).Size()); n > r.log.MaxBytes {
-		err = messages.Errorf(messages.CauseLimitExceeded,
-			"the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.MaxBytes)
+		err = messages.LimitExceeded("the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.MaxBytes)
 	} else {
 		err = r.log.Record(time.Now().UTC(), body, r.job.Name+" queued")
 	}
@@ -355,8 +354,7 @@ func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 // openChild starts a sub-run that its parent's log names.
 func (a *activeRuns) openChild(parent *activeRun, child *childRun) (*activeRun, error) {
 	if parent.root().liveSubRuns.Load() >= mostChildren {
-		return nil, messages.Errorf(messages.CauseLimitExceeded,
-			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
+		return nil, messages.LimitExceeded("the run has %d sub-runs that have not ended; wait for one", mostChildren)
 	}
 	r := a.newRun(child.id, child.job, child.queued, parent)
 	a.enlist(r)
@@ -399,8 +397,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 			"add its Definition, or name it in SubJobs of the parent's", job.Name)
 	}
 	if queued.Parent = a.run.id; strings.Count(string(queued.Parent), ".") >= s.config.MaxDepth {
-		return nil, messages.Errorf(messages.CauseLimitExceeded,
-			"the run is %d sub-runs deep already, and no more are allowed: do the work in this one", s.config.MaxDepth)
+		return nil, messages.LimitExceeded("the run is %d sub-runs deep already, and no more are allowed: do the work in this one", s.config.MaxDepth)
 	}
 	name := o.Key
 	if strings.HasPrefix(name, "#") {

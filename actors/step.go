@@ -360,8 +360,7 @@ func stepResult(name string, v any) (json.RawMessage, error) {
 	case err != nil:
 		return nil, supervision.Permanent(messages.InvalidInput("the result of step %q is not JSON: %v", name, err))
 	case len(data) > maxStepResult:
-		return nil, supervision.Permanent(messages.Errorf(messages.CauseLimitExceeded,
-			"the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",
+		return nil, supervision.Permanent(messages.LimitExceeded("the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",
 			name, len(data), maxStepResult))
 	}
 	return data, nil

@@ -255,8 +255,7 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 	case err != nil:
 		return messages.InvalidInput("the result is not JSON: %v", err)
 	case len(data) > messages.MaxEventBytes/2:
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"a result of %d bytes is too large: it has %d at most; write an artifact", len(data), messages.MaxEventBytes/2)
+		return messages.LimitExceeded("a result of %d bytes is too large: it has %d at most; write an artifact", len(data), messages.MaxEventBytes/2)
 	}
 	return t.attempt.setOutcome(func() { t.attempt.result, t.attempt.degraded = data, degraded })
 }

@@ -52,8 +52,7 @@ func (in Input) check() error {
 	case strings.TrimSpace(in.Text) == "" && !in.continues():
 		return messages.InvalidInput("the prompt is empty; give a text")
 	case size > MaxBytes:
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"the prompt has more than %d bytes; shorten it", MaxBytes)
+		return messages.LimitExceeded("the prompt has more than %d bytes; shorten it", MaxBytes)
 	case !utf8.ValidString(in.Text) || !utf8.ValidString(in.System):
 		return messages.InvalidInput("the prompt is not UTF-8; convert it")
 	case in.MaxTokens < 0:

@@ -75,16 +75,12 @@ func (s *spent) asked(calls []model.ToolCall, tools *tool.Set, why string) {
 	s.last = now
 }
 
-func limit(format string, args ...any) error {
-	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
-}
-
 // bounded returns the stream with its calls counted.
 func (u *turn) bounded(s model.Stream) model.Stream {
 	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 		if u.spent.modelCalls++; u.spent.modelCalls > u.Bounds.ModelCalls {
 			return func(yield func(model.Part, error) bool) {
-				yield(model.End{}, limit("the model was called more than %d times in one turn", u.Bounds.ModelCalls))
+				yield(model.End{}, messages.LimitExceeded("the model was called more than %d times in one turn", u.Bounds.ModelCalls))
 			}
 		}
 		return s(ctx, r)
@@ -95,15 +91,15 @@ func (u *turn) bounded(s model.Stream) model.Stream {
 func (b Bounds) exceeded(s spent) error {
 	switch {
 	case s.cuts > mostCuts:
-		return limit("the model's answer was cut inside its calls of tools %d times in a row: it was %s", s.cuts, s.why)
+		return messages.LimitExceeded("the model's answer was cut inside its calls of tools %d times in a row: it was %s", s.cuts, s.why)
 	case s.equal >= stopAt:
-		return limit("the model made the same calls of tools %d times in a row", s.equal)
+		return messages.LimitExceeded("the model made the same calls of tools %d times in a row", s.equal)
 	case s.failures >= b.Failures:
-		return limit("the calls of tools failed %d times in a row, and the model goes on", s.failures)
+		return messages.LimitExceeded("the calls of tools failed %d times in a row, and the model goes on", s.failures)
 	case s.toolCalls > b.ToolCalls:
-		return limit("the model called tools more than %d times in one turn", b.ToolCalls)
+		return messages.LimitExceeded("the model called tools more than %d times in one turn", b.ToolCalls)
 	case s.iterations >= b.Iterations:
-		return limit("the model still calls tools after %d answers in one turn", b.Iterations)
+		return messages.LimitExceeded("the model still calls tools after %d answers in one turn", b.Iterations)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 	u.room.counted, u.room.messages = 0, 0
 	after := conversation.Size(u.conversation)
 	if after > before/5*4 { // the next turn would try the same
-		return messages.Errorf(messages.CauseLimitExceeded, "the conversation is too long for the model, "+
+		return messages.LimitExceeded("the conversation is too long for the model, " +
 			"and a summary does not make it shorter; begin another, or load the model with more context")
 	}
 	if u.memory != nil && !u.aside {

@@ -64,8 +64,7 @@ func (in Input) check() error {
 	case strings.TrimSpace(in.Message) == "" && !in.continues():
 		return messages.InvalidInput("the message is empty; give a text")
 	case size > maxBytes:
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"the message has more than %d bytes; shorten it", maxBytes)
+		return messages.LimitExceeded("the message has more than %d bytes; shorten it", maxBytes)
 	case !utf8.ValidString(in.Message) || !utf8.ValidString(in.System):
 		return messages.InvalidInput("the message is not UTF-8; convert it")
 	case in.Context != "" && len(in.Earlier) > 0:

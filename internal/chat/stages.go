@@ -93,7 +93,7 @@ func (s *staged) withTimeLimit(ctx context.Context, work func(context.Context) e
 	if s.stage == "respond" {
 		return work(ctx)
 	}
-	inner, stop := tool.WithTimeout(ctx, s.Bounds.Stage, limit("the stage took longer than its timeout of %s", s.Bounds.Stage))
+	inner, stop := tool.WithTimeout(ctx, s.Bounds.Stage, messages.LimitExceeded("the stage took longer than its timeout of %s", s.Bounds.Stage))
 	defer stop()
 	if err := work(inner); err != nil {
 		return s.continueWithout(ctx, cmp.Or(context.Cause(inner), err))

@@ -81,7 +81,7 @@ func (f folder) full(id string) error {
 	}
 	ids, err := f.ids()
 	if err == nil && len(ids) >= f.most {
-		err = messages.Errorf(messages.CauseLimitExceeded, "there are %d conversations, and no more are kept; "+
+		err = messages.LimitExceeded("there are %d conversations, and no more are kept; "+
 			"go on with one, or have some deleted", len(ids))
 	}
 	return err

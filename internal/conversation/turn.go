@@ -29,8 +29,7 @@ func (t *Turn) begin(b Beginning) error {
 	case s.format > format:
 		return messages.InvalidInput("the conversation %s was written by a newer version; use that one", t.id)
 	case s.bytes > maxBytes:
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"the conversation %s has more than %d bytes; begin another one", t.id, maxBytes)
+		return messages.LimitExceeded("the conversation %s has more than %d bytes; begin another one", t.id, maxBytes)
 	case s.id == "":
 		if err := write(t.journal, record{ID: t.id, Format: format}); err != nil {
 			return err

@@ -49,9 +49,8 @@ func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, erro
 	}
 	text := w.end()
 	if text.Truncated {
-		return mcp.Contents{}, messages.Errorf(messages.CauseLimitExceeded,
-			"the file has %d characters, and one answer gives %d; read it in parts with the tool "+
-				"lmstxt_read_artifact, or lmstxt_read_graph_artifact", text.TotalChars, mostChars)
+		return mcp.Contents{}, messages.LimitExceeded("the file has %d characters, and one answer gives %d; read it in parts with the tool "+
+			"lmstxt_read_artifact, or lmstxt_read_graph_artifact", text.TotalChars, mostChars)
 	}
 	return mcp.Contents{MIMEType: messages.MediaType(name), Text: text.Content}, nil
 }

@@ -96,7 +96,7 @@ func (a artifacts) whole(name string) ([]byte, error) {
 }
 
 func tooLarge(name string) error {
-	return messages.Errorf(messages.CauseLimitExceeded, "%s would have more than %d bytes; go on in another file",
+	return messages.LimitExceeded("%s would have more than %d bytes; go on in another file",
 		name, MaxArtifact)
 }
 

@@ -96,7 +96,7 @@ func (b *Board) Arm(r Rule) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.rules) == mostRules {
-		return messages.Errorf(messages.CauseLimitExceeded, "there are %d rules already: disarm some", mostRules)
+		return messages.LimitExceeded("there are %d rules already: disarm some", mostRules)
 	}
 	b.rules = append(b.rules, &Armed{Rule: r, Since: time.Now(), dice: rand.New(rand.NewPCG(r.Seed, 0)), gone: make(chan struct{})})
 	b.live.Store(true)

@@ -49,8 +49,7 @@ func (c *connection) subscribe(in command) error {
 		return messages.Errorf(messages.CodeConflict, "there is a subscription %.100q already", in.ID)
 	case len(c.subscriptions) >= maxSubscriptions:
 		cancel()
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"the connection has %d subscriptions; end one, or open another connection", maxSubscriptions)
+		return messages.LimitExceeded("the connection has %d subscriptions; end one, or open another connection", maxSubscriptions)
 	}
 	c.subscriptions[in.ID] = s
 	serve := s.serve

@@ -90,7 +90,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	case err != nil:
 		return c.explain(ctx, err)
 	case len(text) > listBytes:
-		return messages.Errorf(messages.CauseLimitExceeded, "%s sends more than %s", c.base.Host, words.Limit(listBytes))
+		return messages.LimitExceeded("%s sends more than %s", c.base.Host, words.Limit(listBytes))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.rejection(response.StatusCode, text)

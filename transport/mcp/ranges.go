@@ -51,9 +51,8 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, where place
 	}
 	if !r.asked {
 		if total > wholeBytes {
-			return c, where, messages.Errorf(messages.CauseLimitExceeded,
-				"the file has %d bytes, and one answer gives %d; read parts with "+
-					"?offset=0&limit=%d", total, wholeBytes, rangeBytes)
+			return c, where, messages.LimitExceeded("the file has %d bytes, and one answer gives %d; read parts with "+
+				"?offset=0&limit=%d", total, wholeBytes, rangeBytes)
 		}
 		r.limit = total
 	}

@@ -187,8 +187,7 @@ func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, e
 		}
 		n := int64(len(c.Text) + base64.StdEncoding.EncodedLen(len(c.Blob)))
 		if n > longContents && !wire.From(ctx).Hold(n) {
-			return nil, messages.Errorf(messages.CauseLimitExceeded,
-				"too many long resources are being read; try again in a moment, or read a part of %d bytes", longContents)
+			return nil, messages.LimitExceeded("too many long resources are being read; try again in a moment, or read a part of %d bytes", longContents)
 		}
 		if c.Blob != nil {
 			return []mcp.ResourceContents{mcp.BlobResourceContents{URI: req.Params.URI, MIMEType: c.MIMEType, Meta: c.Meta,

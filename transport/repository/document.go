@@ -35,7 +35,7 @@ func Document(ctx context.Context, url string, allow Allow, limit int64) ([]byte
 	case err != nil:
 		return nil, dial.Explain(ctx, host, err)
 	case int64(len(text)) > limit:
-		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s sends more than the %d bytes that are read", host, limit)
+		return nil, messages.LimitExceeded("%s sends more than the %d bytes that are read", host, limit)
 	}
 	return text, nil
 }

@@ -103,7 +103,7 @@ func tooLarge(dir string, db *sql.DB, tables []string) error {
 		}
 		switch {
 		case found:
-			return messages.Errorf(messages.CauseLimitExceeded, "%s has a value of more than %d MiB in its table %s; choose another folder",
+			return messages.LimitExceeded("%s has a value of more than %d MiB in its table %s; choose another folder",
 				filepath.Join(dir, databaseFile), mostValue>>20, table)
 		case ctx.Err() != nil:
 			return nil // it has no such value so far

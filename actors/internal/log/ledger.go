@@ -156,6 +156,5 @@ func Storable(body messages.Body, message string) error {
 }
 
 func errTooLarge(kind messages.Kind, bytes int) error {
-	return messages.Errorf(messages.CauseLimitExceeded,
-		"a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
+	return messages.LimitExceeded("a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
 }

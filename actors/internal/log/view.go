@@ -141,8 +141,7 @@ func (b *view) Enter(limit int, wake Wake) error {
 	b.readersMu.Lock()
 	defer b.readersMu.Unlock()
 	if b.readers >= limit {
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"run %s has %d readers already; close one or raise the limit", b.id, limit)
+		return messages.LimitExceeded("run %s has %d readers already; close one or raise the limit", b.id, limit)
 	}
 	b.readers++
 	b.setWakeChannels(append(slices.Clip(b.wakeChannels()), wake))

@@ -29,10 +29,6 @@ const (
 	checkFiles   = 10_000
 )
 
-func tooMuch(format string, args ...any) error {
-	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
-}
-
 // material checks a file, the files below a folder, or a URL.
 func (c *checker) material(ctx context.Context, what string) error {
 	if scheme, _, ok := strings.Cut(what, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
@@ -127,8 +123,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 	entries := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if entries++; entries > checkEntries {
-			return tooMuch("%s holds more than %s files and folders; name one below it", folder,
-				words.Thousands(checkEntries))
+			return messages.LimitExceeded("%s holds more than %s files and folders; name one below it", folder, words.Thousands(checkEntries))
 		}
 		switch {
 		case err != nil:
@@ -139,8 +134,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 			names = append(names, name)
 		}
 		if len(names) > checkFiles {
-			return tooMuch("%s holds more than %s to check; name a folder below it", folder, words.Count(checkFiles,
-				"file"))
+			return messages.LimitExceeded("%s holds more than %s to check; name a folder below it", folder, words.Count(checkFiles, "file"))
 		}
 		return ctx.Err()
 	})

@@ -151,7 +151,7 @@ func (f *files) now(name string) (*string, error) {
 	case err != nil:
 		return nil, err
 	case len(data) > tool.MaxArtifact:
-		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s has more than %d bytes", name, tool.MaxArtifact)
+		return nil, messages.LimitExceeded("%s has more than %d bytes", name, tool.MaxArtifact)
 	}
 	return new(string(data)), nil
 }

@@ -48,9 +48,8 @@ func (q *quota) take(home string, bytes int64) error {
 		q.byHome[home] = u
 	}
 	if u.bytes+bytes > q.limit {
-		return messages.Errorf(messages.CauseLimitExceeded,
-			"your files on this server would take more than "+
-				"%d bytes; ask its operator to remove some, or to raise serve --max-out-each", q.limit)
+		return messages.LimitExceeded("your files on this server would take more than "+
+			"%d bytes; ask its operator to remove some, or to raise serve --max-out-each", q.limit)
 	}
 	u.bytes += bytes
 	return nil
@@ -296,9 +295,8 @@ func (s *spending) of(principal string) *share {
 func (s *spending) refusal(tokens int64) error {
 	var ends time.Time
 	s.change(func() { ends = s.day.Add(day) })
-	err := messages.Errorf(messages.CauseLimitExceeded,
-		"your runs have used the %d tokens of models that a caller has a day; start again after %s, "+
-			"or ask the operator to raise serve --model-tokens-per-day", s.limit, ends.Format("2006-01-02 15:04 UTC"))
+	err := messages.LimitExceeded("your runs have used the %d tokens of models that a caller has a day; start again after %s, "+
+		"or ask the operator to raise serve --model-tokens-per-day", s.limit, ends.Format("2006-01-02 15:04 UTC"))
 	if tokens > 0 {
 		err.Code = messages.CodeBudget
 		return err

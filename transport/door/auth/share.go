@@ -127,7 +127,7 @@ func Message(ctx context.Context, bytes int) (done func(), err error) {
 		}
 	}
 	if exceeds := c.checks.shares.take(c.name, 0, int64(bytes)); exceeds != "" {
-		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s; try again later", exceeds)
+		return nil, messages.LimitExceeded("%s; try again later", exceeds)
 	}
 	return sync.OnceFunc(func() { c.checks.shares.give(c.name, 0, int64(bytes)) }), nil
 }

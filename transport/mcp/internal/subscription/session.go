@@ -78,7 +78,7 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 // subscribeTo subscribes to the resource if the caller may see it.
 func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) error {
 	if len(uri) > maxURI {
-		return messages.Errorf(messages.CauseLimitExceeded, "the uri has %d bytes, and may have %d", len(uri), maxURI)
+		return messages.LimitExceeded("the uri has %d bytes, and may have %d", len(uri), maxURI)
 	}
 	if topics := h.filesOf(uri); len(topics) > 0 {
 		return h.subscribeToFiles(ctx, sub, topics)

@@ -16,8 +16,7 @@ import (
 const maxTopics = 64
 
 func tooMany() error {
-	return messages.Errorf(messages.CauseLimitExceeded,
-		"there are %d subscriptions already, the most there may be; end one first", maxTopics)
+	return messages.LimitExceeded("there are %d subscriptions already, the most there may be; end one first", maxTopics)
 }
 
 // subscriber is a session or stream that gets notifications. It follows the runs that change its topics, and remembers
