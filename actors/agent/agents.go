@@ -15,7 +15,6 @@ import (
 type about struct {
 	acp     []string // starts it as an agent of ACP
 	install string   // installs it
-	seen    string   // the version that was looked at
 	// headless makes a reader of its JSON lines, and flags start it so; nil if there is none.
 	headless reading
 	flags    []string
@@ -38,15 +37,15 @@ type about struct {
 
 // agents are the agents that are known by name.
 var agents = map[string]about{
-	"claude": {acp: []string{"claude-agent-acp"}, install: "npm install -g @agentclientprotocol/claude-agent-acp", seen: "0.101.0",
+	"claude": {acp: []string{"claude-agent-acp"}, install: "npm install -g @agentclientprotocol/claude-agent-acp",
 		headless: claude, flags: []string{"claude", "--output-format", "stream-json", "--verbose", "--include-partial-messages", "-p"},
 		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, remarks: map[string]string{"Bash": "description"}, foreign: true},
-	"codex": {acp: []string{"codex-acp"}, install: "npm install -g @agentclientprotocol/codex-acp", seen: "2.6.0",
+	"codex": {acp: []string{"codex-acp"}, install: "npm install -g @agentclientprotocol/codex-acp",
 		headless: codex, flags: []string{"codex", "exec", "--json", "--skip-git-repo-check", "--"},
 		ids: true, askEnv: "INITIAL_AGENT_MODE=read-only", auth: "api-key", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}},
-	"gemini": {acp: []string{"gemini", "--acp"}, install: "npm install -g @google/gemini-cli", seen: "0.61.0",
+	"gemini": {acp: []string{"gemini", "--acp"}, install: "npm install -g @google/gemini-cli",
 		headless: gemini, flags: []string{"gemini", "-o", "stream-json", "-p"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}, foreign: true},
-	"opencode": {acp: []string{"opencode", "acp"}, install: "npm install -g opencode-ai", seen: "1.18.33",
+	"opencode": {acp: []string{"opencode", "acp"}, install: "npm install -g opencode-ai",
 		headless: opencode, flags: []string{"opencode", "run", "--format", "json", "--"}, ids: true, repeats: true, door: opencodeDoor},
 	"copilot": {acp: []string{"copilot", "--acp"}, install: "npm install -g @github/copilot"},
 	"qwen":    {acp: []string{"qwen", "--acp"}, install: "npm install -g @qwen-code/qwen-code"},

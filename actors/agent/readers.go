@@ -246,11 +246,11 @@ func opencode(h *headless, line object) error {
 }
 
 func (h *headless) opencodeStep(part object) {
-	if id := part.text("id"); id != "" && h.whole[id] {
+	id := part.text("id")
+	if id != "" && h.whole[id] {
 		return // said twice
-	} else {
-		h.whole[id] = true
 	}
+	h.whole[id] = true
 	h.usage = h.usage.Sum(usageOf(part.object("tokens"), "input", "output", "cache.read", "reasoning", "cache.read", "cache.write"))
 	if cost := part.float("cost"); cost > 0 {
 		if h.cost == nil {

@@ -99,8 +99,7 @@ type answer struct {
 // channel is descriptor 3 of a program: lines that report more than output can.
 type channel struct {
 	x         *execution
-	rest      []byte
-	skipping  bool // inside a line that is too long
+	lines     cutter
 	result    json.RawMessage
 	artifacts []string
 	answers   sync.Mutex // serializes the lines
@@ -114,37 +113,19 @@ type channel struct {
 }
 
 func newChannel(x *execution) *channel {
-	return &channel{x: x, tools: map[string]bool{}, children: map[string]*child{}, room: make(chan struct{}, mostUnanswered), over: make(chan struct{}),
+	return &channel{x: x, lines: cutter{most: longestLine}, tools: map[string]bool{}, children: map[string]*child{}, room: make(chan struct{}, mostUnanswered), over: make(chan struct{}),
 		steps: steps{all: map[string]*step{}}}
 }
 
 // write takes a piece of the lines. A faulty line is only a warning, because a program's mistake in its reports is no
 // reason to end its work.
 func (c *channel) write(piece []byte) error {
-	for {
-		before, after, ended := bytes.Cut(piece, []byte("\n"))
-		if !c.skipping {
-			c.rest = append(c.rest, before...)
+	return c.lines.each(piece, func(text []byte, long bool) error {
+		if long {
+			return c.faulty(text[:min(len(text), 1024)], messages.LimitExceeded("a line has more than %d bytes: keep a file, and its name", longestLine))
 		}
-		if len(c.rest) > longestLine {
-			c.rest, c.skipping = bytes.Clone(c.rest[:1024]), true
-		}
-		if !ended {
-			return nil
-		}
-		text := bytes.TrimSpace(c.rest)
-		var err error
-		switch {
-		case c.skipping:
-			err = c.faulty(text, messages.LimitExceeded("a line has more than %d bytes: keep a file, and its name", longestLine))
-		case len(text) > 0:
-			err = c.take(text)
-		}
-		if err != nil {
-			return err
-		}
-		c.rest, c.skipping, piece = c.rest[:0], false, after
-	}
+		return c.take(text)
+	})
 }
 
 func (c *channel) warn(format string, args ...any) error {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -277,6 +278,32 @@ func (s *splitter) end(do func(line string)) {
 		do(s.rest)
 	}
 	s.rest = ""
+}
+
+// cutter cuts bytes that arrive in pieces into lines, and a line after its most bytes.
+type cutter struct {
+	rest []byte
+	most int
+	long bool // the line was cut
+}
+
+// each calls do for every complete line that is not blank. do keeps no part of it.
+func (c *cutter) each(piece []byte, do func(line []byte, long bool) error) error {
+	for {
+		before, after, ended := bytes.Cut(piece, []byte("\n"))
+		room := min(len(before), c.most-len(c.rest))
+		c.rest, c.long = append(c.rest, before[:room]...), c.long || room < len(before)
+		if !ended {
+			return nil
+		}
+		line, long := bytes.TrimSpace(c.rest), c.long
+		if c.rest, c.long, piece = c.rest[:0], false, after; len(line) == 0 {
+			continue
+		}
+		if err := do(line, long); err != nil {
+			return err
+		}
+	}
 }
 
 // logLines turns stderr into log lines of the run. One goroutine uses it.

@@ -46,14 +46,14 @@ const mostSpoken = 16 << 20
 type spoken struct {
 	x       *execution
 	speaker Speaker
-	rest    []byte
+	lines   cutter
 	leaving sync.Once
 	why     error // set before the program gets TERM
 }
 
 // speak makes the Speaker.
 func (x *execution) speak() {
-	s := &spoken{x: x}
+	s := &spoken{x: x, lines: cutter{most: mostSpoken}}
 	stdin := x.stdin
 	if stdin != nil {
 		stdin = &onceCloser{WriteCloser: stdin}
@@ -83,31 +83,14 @@ func (s *spoken) over(why error) (first bool) {
 
 // write takes a piece of the lines. A line that is too long is cut, so that its reader says so.
 func (s *spoken) write(piece []byte) error {
-	for {
-		before, after, ended := bytes.Cut(piece, []byte("\n"))
-		s.rest = append(s.rest, before[:min(len(before), mostSpoken-len(s.rest))]...)
-		if !ended {
-			return nil
-		}
-		if err := s.line(); err != nil {
-			return err
-		}
-		piece = after
-	}
-}
-
-func (s *spoken) line() error {
-	line := bytes.TrimSpace(s.rest)
-	s.rest = s.rest[:0]
-	if len(line) == 0 {
-		return nil
-	}
-	return s.speaker.Line(s.x.Config.Secrets.Bytes(bytes.ToValidUTF8(line, []byte("\uFFFD"))))
+	return s.lines.each(piece, func(line []byte, _ bool) error {
+		return s.speaker.Line(s.x.Config.Secrets.Bytes(bytes.ToValidUTF8(line, []byte("\uFFFD"))))
+	})
 }
 
 // end ends an attempt whose program has ended.
 func (s *spoken) end(of context.Context) error {
-	err := s.line()
+	err := s.write([]byte("\n")) // the last line may have none
 	s.leaving.Do(func() {})
 	var exit error
 	if failed := s.x.exitError(); failed != nil {
