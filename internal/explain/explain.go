@@ -332,8 +332,11 @@ func (r *Run) cost() {
 	}
 	spent := r.sum.Spent()
 	if spent.Tokens > 0 {
-		about, whose := map[bool]string{true: "about "}[r.sum.Purse.Estimated], map[bool]string{true: "With its sub-runs it", false: "It"}[len(r.waited.Children) > 0]
-		r.say("%s has used %s%s tokens: %s went in, %s came out.", whose, about, words.Thousands(spent.Tokens), words.Thousands(spent.Input), words.Thousands(spent.Output))
+		about := ""
+		if r.sum.Purse.Estimated {
+			about = "about "
+		}
+		r.say("It has used %s%s tokens: %s went in, %s came out.", about, words.Thousands(spent.Tokens), words.Thousands(spent.Input), words.Thousands(spent.Output))
 	}
 	if limit := r.sum.Limit(); limit != (messages.Budget{}) {
 		if limit.Time > 0 {
