@@ -47,17 +47,17 @@ func (c *recording) hold() {
 }
 
 // usage returns the server's counts, and estimates those that it lacks of a call that it has answered, or had accepted when
-// this side ended it. A count of nothing for an answer that came is none.
+// this side ended it. A count of nothing for an answer that came is none. Without a budget, half a usage stays as it was told.
 func (c *recording) usage(e model.End) *messages.Usage {
 	heard, accepted := c.bytes+c.written, e.Evidence.Stopped != "" && e.Evidence.Status/100 == 2
-	if e.Usage == nil && heard == 0 && !e.Evidence.Output && !accepted {
-		return nil
+	if e.Usage == nil && heard == 0 && !e.Evidence.Output && !accepted || e.Usage != nil && e.Usage.Total() == nil && !c.task.Budgeted() {
+		return e.Usage
 	}
 	used := messages.Usage{}
 	if e.Usage != nil {
 		used = *e.Usage
 	}
-	if n := used.PromptTokens; n == nil || *n == 0 {
+	if used.PromptTokens == nil {
 		used.PromptTokens, used.Estimated = new(int64(c.input)), true
 	}
 	if least := int64((heard + bytesHeard - 1) / bytesHeard); used.CompletionTokens == nil || *used.CompletionTokens == 0 && least > 0 {

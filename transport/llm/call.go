@@ -193,7 +193,7 @@ func (t *attempt) end() model.End {
 	client, a := t.call.client, t.answer
 	end := model.End{Calls: a.calls.Done(), Usage: usage(a.usage), Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
 	if end.Usage != nil && !a.counted {
-		end.Usage.CompletionTokens = nil // it was of the part before
+		end.Usage.CompletionTokens = new(int64) // it was of the part before
 	}
 	if end.ThoughtsIn = a.thoughtsIn; a.thoughtsIn != "" {
 		client.thoughts.Store(&a.thoughtsIn)
