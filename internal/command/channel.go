@@ -250,20 +250,16 @@ func (c *channel) serve(f func(ctx context.Context) answer) error {
 	return nil
 }
 
-// What a line that cannot be read says of itself.
-var (
-	wanted = lazyregexp.New(`"type" ?: ?"(step|keep|child|message)"`)
-	named  = lazyregexp.New(`"name" ?: ?"([^"\\]*)"`)
-)
+// wanted finds what a line that cannot be read wants an answer to, and its name.
+var wanted = lazyregexp.New(`"type" ?: ?"(step|keep|child|message)"(?:[^{}]*?"name" ?: ?"([^"\\]*)")?`)
 
 // faulty warns of a line that cannot be read. If the program waits for an answer, it gets one.
 func (c *channel) faulty(text []byte, wrong error) error {
-	if kind := wanted.FindStringSubmatch(string(text)); kind != nil {
-		name := append(named.FindStringSubmatch(string(text)), "", "")[1]
+	if found := wanted.FindStringSubmatch(string(text)); found != nil {
 		if err := c.wait(); err != nil {
 			return err
 		}
-		c.answer(refusal(strings.Replace(kind[1], "keep", "kept", 1), name, wrong))
+		c.answer(refusal(strings.Replace(found[1], "keep", "kept", 1), found[2], wrong))
 	}
 	return c.warn("%v", wrong)
 }
