@@ -24,9 +24,8 @@ const (
 )
 
 var (
-	namelessTitles    = words.Of("nameless titles")
-	programsForMakers = words.Of("programs for makers")
-	scriptNames       = words.Of("scripts")
+	namelessTitles = words.Of("nameless titles")
+	scriptNames    = words.Of("scripts")
 )
 
 // title returns the title of the README, or else the name of the package, the repository or the folder.
@@ -112,7 +111,7 @@ func (v *survey) facts() []Fact {
 		{"Version", version},
 		{"Requires", m.Requires},
 		{"Install", v.installCommand(m)},
-		{"Commands", listed(v.commandNames(m), mostCommands)},
+		{"Commands", listed(m.Commands, mostCommands)},
 		{"Scripts", scripts(m)},
 		{"Languages", v.mix.String()},
 		{"Licence", v.licence(m.License)},
@@ -132,17 +131,6 @@ func (v *survey) linksFact(version string) string {
 		return "lead to the newest state of the default branch"
 	}
 	return "lead to the newest state of the default branch; the files read are version " + version
-}
-
-// commandNames returns the commands that the manifest installs. A build file also lists programs that test or
-// demonstrate a library, so there the README must name the command.
-func (v *survey) commandNames(m manifest.Manifest) []string {
-	if !isBuildTree(m.Ecosystem) {
-		return m.Commands
-	}
-	return slices.DeleteFunc(slices.Clone(m.Commands), func(name string) bool {
-		return programsForMakers.In(strings.ToLower(name)) || v.named.Words[name] == 0
-	})
 }
 
 // packageFact returns the package's name with its ecosystem. The path of a Go module tells both.

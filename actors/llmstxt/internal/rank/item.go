@@ -279,6 +279,8 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "about people, or the project's own work"
 	case wording.MatchString(f.Path), f.Kind == scan.Document && r.isTranslation(f.Path):
 		return "a translation"
+	case r.isBuilt(f.Path):
+		return "built from a source file next to it"
 	case f.Path != r.readme.Path && path.Dir(f.Path) == path.Dir(r.readme.Path) && page.IsReadme(base):
 		return "the README in another form"
 	case r.isOlder(f.Path):
@@ -360,6 +362,19 @@ func (r *ranking) isTranslation(p string) bool {
 		}
 	}
 	return false
+}
+
+// isBuilt reports whether a script was compiled from a TypeScript file of the repository, which has the same path but
+// for its beginning.
+func (r *ranking) isBuilt(p string) bool {
+	stem, declares := strings.CutSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
+	if ext := path.Ext(p); !declares && ext != ".js" && ext != ".cjs" && ext != ".mjs" {
+		return false
+	}
+	_, below, _ := strings.Cut(stem, "/")
+	return slices.ContainsFunc([]string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below}, func(dir string) bool {
+		return r.byPath[dir+".ts"] != nil || r.byPath[dir+".tsx"] != nil || r.byPath[dir+".mts"] != nil
+	})
 }
 
 var versionFolder = lazyregexp.New(`(^|/)v[0-8]/`)

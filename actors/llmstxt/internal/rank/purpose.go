@@ -61,7 +61,7 @@ func (v *survey) purposes() []purpose {
 		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, whole: i == 0})
 	}
 	for i, t := range r.Prose[:min(10, len(r.Prose))] {
-		p := purpose{text: t.Text, reason: fmt.Sprintf("paragraph %d of the README", i+1),
+		p := purpose{text: v.skipLeadIn(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
 		if !t.Near {
 			p.points -= 10
@@ -78,6 +78,22 @@ func (v *survey) purposes() []purpose {
 	}
 	list = append(list, purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
 	return append(list, v.goPurposes()...)
+}
+
+// skipLeadIn drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
+func (v *survey) skipLeadIn(text string, first bool) string {
+	rest := prose.Tidy(text)
+	for i, s := range prose.Sentences(rest, 3) {
+		low := strings.ToLower(s)
+		if i > 0 && (strings.HasPrefix(low, "it ") || !first && strings.HasPrefix(low, "this ")) {
+			break // it refers to what was said before
+		}
+		if hasDefinition(low, v.names()) || isNounPhrase(low) {
+			return rest
+		}
+		rest = strings.TrimSpace(rest[prose.SentenceEnd(rest):])
+	}
+	return text
 }
 
 // scorePurpose adds points for signs of quality in a purpose, and subtracts some for bad ones. why names the strongest sign.

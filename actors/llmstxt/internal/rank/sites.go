@@ -34,10 +34,9 @@ func (r *ranking) findSite() {
 	if i < 0 {
 		return
 	}
-	found := all[i]
-	r.site = found
-	for _, p := range found.Pages() {
-		r.onSite[p] = found.Framework != "" // a folder may hold what no reader should see
+	r.site = all[i]
+	for _, p := range r.site.Pages() {
+		r.onSite[p] = r.site.Framework != "" // a folder may hold what no reader should see
 	}
 }
 

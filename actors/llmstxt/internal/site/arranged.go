@@ -15,15 +15,19 @@ var (
 	fumadocsReader = arrangedReader("Fumadocs", `meta\.json`, `"pages"`)
 )
 
-// contentFolder matches the folder of the pages, as both frameworks name it.
-var contentFolder = lazyregexp.New(`^(?:.*?/)?(?:content|pages)(?:/|$)`)
+// contentFolder matches the folder of the pages in English, as both frameworks name it, with the folder of the programs.
+var contentFolder = lazyregexp.New(`^(.*?)(?:/?src)?/?\b(?:content|pages)/(?:en/|en-US/)?`)
 
 // arrangedReader returns a reader of the folder in which all the settings lie. It reads it once, for the first of them.
 func arrangedReader(framework, name, mark string) reader {
 	settings := lazyregexp.New(`(^|/)` + name + `$`)
 	return reader{config: settings, mark: mark, read: func(r *Repository, config string) *Site {
-		dir := strings.TrimSuffix(contentFolder.FindString(folderOf(config)+"/"), "/")
-		dir = cmp.Or(dir, folderOf(config))
+		dir, b := folderOf(config), newBuilder(r, framework, config)
+		if b.Made = dir; contentFolder.MatchString(dir + "/") {
+			m := contentFolder.FindStringSubmatch(dir + "/")
+			dir, b.Made = strings.TrimSuffix(m[0], "/"), m[1]
+		}
+		b.Made = cmp.Or(b.Made, ".")
 		for _, f := range r.under(dir) {
 			if f == config {
 				break
@@ -31,17 +35,7 @@ func arrangedReader(framework, name, mark string) reader {
 				return nil
 			}
 		}
-		for _, language := range []string{"en", "en-US"} {
-			if below := path.Join(dir, language); len(r.under(below)) > 0 {
-				dir = below
-			}
-		}
-		b := newBuilder(r, framework, config)
 		b.Root.Children = b.folder(dir)
-		for b.Made = dir; b.Made != "" && b.first(path.Join(b.Made, "next.config.js"), path.Join(b.Made, "next.config.mjs"), path.Join(b.Made, "next.config.ts")) == ""; {
-			b.Made = folderOf(b.Made)
-		}
-		b.Made = cmp.Or(b.Made, ".")
 		return b.Site
 	}}
 }

@@ -14,8 +14,7 @@ var jupyterReader = reader{config: lazyregexp.New(`(^|/)(_toc|myst)\.ya?ml$`), r
 	if project, ok := mapOf(toc)["project"]; ok {
 		toc = mapOf(project)["toc"]
 	}
-	html := mapOf(mapOf(readYAML(r.Text(path.Join(dir, "_config.yml"))))["html"])
-	b.Base = baseURL(html["baseurl"])
+	b.Base = baseURL(mapOf(mapOf(readYAML(r.Text(path.Join(dir, "_config.yml"))))["html"])["baseurl"])
 	b.Root.Children = b.contents(dir, toc)
 	return b.Site
 }}

@@ -96,7 +96,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 	// A page that begins with a lower heading means it as its title.
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
-	} else if title != "" && !isElsewhere(n) {
+	} else if title != "" {
 		r.page.below(title)
 	}
 	r.headed = r.headed || title != ""
@@ -116,12 +116,6 @@ func (r *mdReader) isPart(n *ast.Heading, title string) bool {
 		}
 	}
 	return false
-}
-
-// isElsewhere reports whether a heading is a single link to another site, as for a project's sponsors.
-func isElsewhere(n *ast.Heading) bool {
-	link, ok := n.FirstChild().(*ast.Link)
-	return ok && link.NextSibling() == nil && strings.Contains(string(link.Destination), "://")
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
