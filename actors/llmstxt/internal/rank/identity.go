@@ -46,6 +46,10 @@ func (v *survey) title() string {
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) && !strings.ContainsAny(t[len(t)-1:], "?.") {
 		return t
 	}
+	about, ok := strings.CutPrefix(v.readme.Second, "About ")
+	if ok && strings.Contains(strings.ToLower(v.root().About.Name), strings.ToLower(about)) {
+		return about
+	}
 	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {
 		name = base
 	}

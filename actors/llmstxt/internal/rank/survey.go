@@ -155,6 +155,16 @@ func (v *survey) readStart(path string, limit int64) []byte {
 	return data
 }
 
+// linkedReadme returns the file that a link in the place of the README points to.
+func (v *survey) linkedReadme() string {
+	for _, name := range []string{"README.md", "README.rst", "README", "Readme.md", "readme.md", ".github/README.md"} {
+		if target, err := fs.ReadLink(v.folder, name); err == nil && v.byPath[path.Join(path.Dir(name), target)] != nil {
+			return path.Join(path.Dir(name), target)
+		}
+	}
+	return ""
+}
+
 // findReadme returns the README that GitHub shows in place of the root's, or else the root's, or else that of the unit with
 // the repository's name, or else the only one at the shallowest depth.
 func (v *survey) findReadme() string {
@@ -170,8 +180,8 @@ func (v *survey) findReadme() string {
 	if len(list) > 0 && (depth(list[0]) == 0 || path.Dir(list[0]) == ".github") {
 		return list[0]
 	}
-	if len(list) == 0 {
-		return ""
+	if linked := v.linkedReadme(); linked != "" || len(list) == 0 {
+		return linked
 	}
 	lead := v.findLead()
 	if i := slices.IndexFunc(list, func(p string) bool { return lead != nil && path.Dir(p) == lead.Dir }); i >= 0 {

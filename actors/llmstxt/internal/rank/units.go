@@ -70,15 +70,16 @@ func (v *survey) findUnits() []*Unit {
 	return units
 }
 
-// newUnit merges the manifests of a folder. The leading manifest has the ecosystem with most of the code. Others of
-// that ecosystem fill its gaps.
+// newUnit merges the manifests of a folder. The leading manifest has the ecosystem with most of the code. Among
+// several packages of one ecosystem, it is the one whose name is a prefix of most other names. Others of that
+// ecosystem fill its gaps.
 func (v *survey) newUnit(dir string, list []manifest.Manifest) *Unit {
 	u := &Unit{Dir: dir, entries: make(map[string]entry)}
 	stable.Sort(list, func(x, y manifest.Manifest) int {
 		if (x.Name == "") != (y.Name == "") {
 			return strings.Compare(y.Name, x.Name)
 		}
-		return cmp.Compare(v.rankManifest(y), v.rankManifest(x))
+		return cmp.Or(cmp.Compare(v.rankManifest(y), v.rankManifest(x)), countPrefixed(y, list)-countPrefixed(x, list))
 	})
 	u.Manifests = list
 	for i, m := range list {
@@ -97,6 +98,16 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *Unit {
 	}
 	u.About.Name = strings.TrimSuffix(u.About.Name, ":") // a group without an artifact
 	return u
+}
+
+// countPrefixed returns how many packages have a name that starts with this manifest's name.
+func countPrefixed(m manifest.Manifest, list []manifest.Manifest) (n int) {
+	for _, other := range list {
+		if m.Name != "" && m.Ecosystem == other.Ecosystem && strings.HasPrefix(other.Name, m.Name) {
+			n++
+		}
+	}
+	return n
 }
 
 // rankManifest rates a manifest by its share of the code. npm ranks above jsr, and R or Elixir above what such a
