@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"log"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/tiktoken-go/tokenizer/codec"
 )
@@ -22,26 +23,39 @@ func main() {
 		}
 		ranks[token] = n
 	}
-	var columns [4][]byte
+	kinds := map[string]int{} // of each stem: 1 is a token alone, 2 one after a space
+	for token := range ranks {
+		if stem, spaced := strings.CutPrefix(token, " "); spaced && stem != "" {
+			kinds[stem] |= 2
+		} else {
+			kinds[token] |= 1
+		}
+	}
+	var columns [5][]byte
 	var ends []byte
 	before := ""
-	for _, token := range slices.Sorted(maps.Keys(ranks)) {
+	for _, stem := range slices.Sorted(maps.Keys(kinds)) {
 		shared := 0
-		for shared < min(len(before), len(token)) && before[shared] == token[shared] {
+		for shared < min(len(before), len(stem)) && before[shared] == stem[shared] {
 			shared++
 		}
-		rank := ranks[token]
-		for i, b := range []int{shared, rank, rank >> 8, rank >> 16} {
-			columns[i] = append(columns[i], byte(b))
+		columns[0], columns[1] = append(columns[0], byte(shared)), append(columns[1], byte(kinds[stem]))
+		for i, token := range []string{stem, " " + stem} {
+			if kinds[stem]>>i&1 == 0 {
+				continue
+			}
+			for j := range 3 {
+				columns[2+j] = append(columns[2+j], byte(ranks[token]>>(8*j)))
+			}
 		}
-		ends, before = append(append(ends, token[shared:]...), 0xff), token
+		ends, before = append(append(ends, stem[shared:]...), 0xff), stem
 	}
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	table := strings.TrimSuffix(os.Args[1], ".gz")
+	err := os.WriteFile(table, append(bytes.Join(columns[:], nil), ends...), 0o644)
 	if err == nil {
-		_, err = z.Write(append(bytes.Join(columns[:], nil), ends...))
+		err = exec.Command("zopfli", table).Run() // it writes the table with .gz
 	}
-	if err := errors.Join(err, z.Close(), os.WriteFile(os.Args[1], packed.Bytes(), 0o644)); err != nil {
+	if err := errors.Join(err, os.Remove(table)); err != nil {
 		log.Fatal(err)
 	}
 }

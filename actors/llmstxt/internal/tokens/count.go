@@ -181,18 +181,20 @@ func (c *counter) pop() uint64 {
 	return least
 }
 
-// packed has the tokens in the order of their texts, as five columns. Of each token it has a byte that says how many bytes
-// it shares with the token before, and three with its rank, the lowest first. The last column has the ends, each with a byte
-// 0xff after it, which begins the last end and is in no other.
+// packed has the stems in the order of their texts, a stem being a token without a space before it, as six columns. Of each
+// stem it has a byte that says how many bytes it shares with the stem before, and whether it is a token alone (1), after a
+// space (2) or both (3). Then of each token three bytes with its rank, the lowest first. The last column has the ends of the
+// stems, each with a byte 0xff after it, which begins the last end and is in no other.
 //
 //go:embed o200k.tokens.gz
 var packed string
 
 const (
-	tokens   = 199_998   // in the table, without special tokens
+	tokens   = 199_998 // in the table, without special tokens
+	stems    = 171_752
 	longest  = 128       // bytes of a token
-	textual  = 1_397_670 // bytes of all tokens
-	unpacked = 1_421_650 // bytes of the table
+	textual  = 1_257_388 // bytes of all stems, and of the spaces before them
+	unpacked = 1_482_013 // bytes of the table
 )
 
 // rank is a token's number. Of two pairs, the one whose token has the lower rank is merged first.
@@ -216,29 +218,39 @@ const lineTokens = 1 << 15 // greater than the tokens of any line in the table
 // table unpacks and hashes the vocabulary when it is first used: 4 MB, in about 20 milliseconds.
 var table = sync.OnceValue(func() *vocabulary {
 	listed := unpack()
-	var columns [4]string
-	for i := range columns {
-		columns[i], listed = listed[:tokens], listed[tokens:]
+	var columns [5]string
+	for i, n := range []int{stems, stems, tokens, tokens, tokens} {
+		columns[i], listed = listed[:n], listed[n:]
 	}
 	v := &vocabulary{seed: maphash.MakeSeed()}
 	clear(v.slots[:]) // a page of memory that is read before it is written would be copied
 	clear(v.lines[:])
 	var text strings.Builder
 	text.Grow(textual)
-	pos, before := 0, 0
-	for i := range tokens {
-		end := 1 + strings.IndexByte(listed[1:], 0xff)
+	token, before := 0, 0
+	for i := range stems {
+		end, kind := 1+strings.IndexByte(listed[1:], 0xff), columns[1][i]
+		if kind&2 != 0 {
+			text.WriteByte(' ')
+		}
+		stem := text.Len()
 		text.WriteString(text.String()[before : before+int(columns[0][i])])
 		text.WriteString(listed[:end])
-		token := text.String()[pos:]
-		h := maphash.String(v.seed, token)
-		slot := h % uint64(len(v.slots))
-		for v.slots[slot] != 0 {
-			slot = (slot + 1) % uint64(len(v.slots))
+		for space := range 2 {
+			if kind>>space&1 == 0 {
+				continue
+			}
+			pos := stem - space
+			h := maphash.String(v.seed, text.String()[pos:])
+			slot := h % uint64(len(v.slots))
+			for v.slots[slot] != 0 {
+				slot = (slot + 1) % uint64(len(v.slots))
+			}
+			rank := uint64(columns[2][token]) | uint64(columns[3][token])<<8 | uint64(columns[4][token])<<16
+			v.slots[slot] = h>>46<<46 | uint64(text.Len()-pos-1)<<39 | uint64(pos)<<18 | (rank + 1)
+			token++
 		}
-		rank := uint64(columns[1][i]) | uint64(columns[2][i])<<8 | uint64(columns[3][i])<<16
-		v.slots[slot] = h>>46<<46 | uint64(len(token)-1)<<39 | uint64(pos)<<18 | (rank + 1)
-		listed, before, pos = listed[end+1:], pos, text.Len()
+		listed, before = listed[end+1:], stem
 	}
 	v.text = text.String()
 	return v
