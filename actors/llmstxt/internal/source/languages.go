@@ -71,8 +71,6 @@ func parse(names, text string) (l language.Language) {
 			marks = value
 		case key == "tests":
 			l.Tests = append(l.Tests, list...)
-		case key == "classes":
-			l.Classes = true
 		default:
 			grammar += line
 		}

@@ -29,7 +29,6 @@ type Language struct {
 	Family     string   // joins languages whose files import each other; "" for a language by itself
 	Ecosystems []string // ecosystems whose packages are written in it, the main one first
 	Tests      []string // texts that occur in tests
-	Classes    bool     // a file contains the class that it is named after
 }
 
 // IsTest reports whether a text is a test, by its content.
