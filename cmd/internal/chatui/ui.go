@@ -206,7 +206,7 @@ func (u *ui) see(events []messages.Event) (next tea.Cmd) {
 			u.fail(err)
 			return nil
 		}
-		if b, ok := e.Body.(messages.LLMCompleted); ok && b.Usage != nil {
+		if b, ok := e.Body.(messages.LLMCompleted); ok && b.Usage != nil && !b.Usage.Estimated {
 			prompt, completion := b.Usage.Tokens()
 			u.used = prompt + completion
 			if b.Model != u.model && u.Window != nil {
