@@ -50,6 +50,7 @@ func main() {
 		}
 		ends, before = append(append(ends, stem[shared:]...), 0xff), stem
 	}
+	columns[1], columns[4] = packed(columns[1]), packed(columns[4])
 	table := strings.TrimSuffix(os.Args[1], ".gz")
 	err := os.WriteFile(table, append(bytes.Join(columns[:], nil), ends...), 0o644)
 	if err == nil {
@@ -58,4 +59,13 @@ func main() {
 	if err := errors.Join(err, os.Remove(table)); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// packed returns the pairs of bits with four in a byte.
+func packed(pairs []byte) []byte {
+	bits := make([]byte, (len(pairs)+3)/4)
+	for i, pair := range pairs {
+		bits[i/4] |= pair << (i % 4 * 2)
+	}
+	return bits
 }

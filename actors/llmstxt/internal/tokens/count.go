@@ -182,9 +182,10 @@ func (c *counter) pop() uint64 {
 }
 
 // packed has the stems in the order of their texts, a stem being a token without a space before it, as six columns. Of each
-// stem it has a byte that says how many bytes it shares with the stem before, and whether it is a token alone (1), after a
-// space (2) or both (3). Then of each token three bytes with its rank, the lowest first. The last column has the ends of the
-// stems, each with a byte 0xff after it, which begins the last end and is in no other.
+// stem it has a byte that says how many bytes it shares with the stem before, and two bits: whether it is a token alone (1),
+// after a space (2) or both (3). Then of each token 18 bits of its rank: the lowest byte, the next one and the highest bits.
+// Four pairs of bits share a byte. The last column has the ends of the stems, each with a byte 0xff after it, which begins
+// the last end and is in no other.
 //
 //go:embed o200k.tokens.gz
 var packed string
@@ -194,7 +195,7 @@ const (
 	stems    = 171_752
 	longest  = 128       // bytes of a token
 	textual  = 1_257_388 // bytes of all stems, and of the spaces before them
-	unpacked = 1_482_013 // bytes of the table
+	unpacked = 1_203_201 // bytes of the table
 )
 
 // rank is a token's number. Of two pairs, the one whose token has the lower rank is merged first.
@@ -219,7 +220,7 @@ const lineTokens = 1 << 15 // greater than the tokens of any line in the table
 var table = sync.OnceValue(func() *vocabulary {
 	listed := unpack()
 	var columns [5]string
-	for i, n := range []int{stems, stems, tokens, tokens, tokens} {
+	for i, n := range []int{stems, (stems + 3) / 4, tokens, tokens, (tokens + 3) / 4} {
 		columns[i], listed = listed[:n], listed[n:]
 	}
 	v := &vocabulary{seed: maphash.MakeSeed()}
@@ -229,7 +230,7 @@ var table = sync.OnceValue(func() *vocabulary {
 	text.Grow(textual)
 	token, before := 0, 0
 	for i := range stems {
-		end, kind := 1+strings.IndexByte(listed[1:], 0xff), columns[1][i]
+		end, kind := 1+strings.IndexByte(listed[1:], 0xff), columns[1][i/4]>>(i%4*2)&3
 		if kind&2 != 0 {
 			text.WriteByte(' ')
 		}
@@ -246,7 +247,7 @@ var table = sync.OnceValue(func() *vocabulary {
 			for v.slots[slot] != 0 {
 				slot = (slot + 1) % uint64(len(v.slots))
 			}
-			rank := uint64(columns[2][token]) | uint64(columns[3][token])<<8 | uint64(columns[4][token])<<16
+			rank := uint64(columns[2][token]) | uint64(columns[3][token])<<8 | uint64(columns[4][token/4]>>(token%4*2)&3)<<16
 			v.slots[slot] = h>>46<<46 | uint64(text.Len()-pos-1)<<39 | uint64(pos)<<18 | (rank + 1)
 			token++
 		}
