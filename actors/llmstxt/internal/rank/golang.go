@@ -60,10 +60,14 @@ func (v *survey) goModules() map[string]string {
 	return modules
 }
 
-// importPath joins the path of the nearest enclosing module with the rest of the folder's path.
+// importPath joins the path of the nearest enclosing module with the rest of the folder's path. The standard
+// library's module path is not part of its import paths.
 func importPath(dir string, modules map[string]string) string {
 	for at, rest := dir, ""; ; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
 		if module, ok := modules[at]; ok {
+			if module == "std" {
+				return rest
+			}
 			return path.Join(module, rest)
 		}
 		if at == "." {

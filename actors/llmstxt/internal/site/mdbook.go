@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -35,6 +36,11 @@ func readMdBook(r *Repository, config string) *Site {
 // gitbookReader reads a SUMMARY.md without a book.toml, in the form of GitBook and HonKit.
 var gitbookReader = reader{config: lazyregexp.New(`(^|/)SUMMARY\.md$`), read: func(r *Repository, config string) *Site {
 	dir := folderOf(config)
+	if slices.ContainsFunc(r.Files, func(f string) bool {
+		return path.Base(f) == "book.toml" && strings.HasPrefix("/"+config, path.Join("/", path.Dir(f)))
+	}) {
+		return nil
+	}
 	b := newBuilder(r, "GitBook", config)
 	b.Root.Children = listed(listItems(r.Text(config)), func(label, target string) *Node {
 		url := trimExt(target)

@@ -23,6 +23,7 @@ type mkdocs struct {
 	*builder
 	config  front
 	dir     string
+	prefix  string // of the URLs, for a site that another includes
 	pages   []string
 	folders map[string][]string
 	summary string          // name of the file of the literate-nav plugin, or ""
@@ -129,6 +130,9 @@ func (m *mkdocs) nav(dir string, list []any) (nodes []*Node) {
 
 // target returns the places that a text in a navigation names.
 func (m *mkdocs) target(dir, label, name string) (nodes []*Node) {
+	if config, ok := strings.CutPrefix(name, "!include "); ok {
+		return join(nil, m.include(label, strings.TrimSpace(config)))
+	}
 	if label != "" && strings.Contains(name, "*") { // the title is that of a section
 		return join(nil, group(label, m.target(dir, "", name)))
 	}
@@ -183,13 +187,25 @@ func (m *mkdocs) settings(dir string) front {
 
 var mkdocsLink = lazyregexp.New(`^([a-z][a-z+.-]*:|/|#)`)
 
+// include returns the navigation of another site, as the monorepo plugin does.
+func (m *mkdocs) include(label, config string) *Node {
+	file := within(folderOf(m.Config), config)
+	if m.prefix != "" || !m.has(file) {
+		return nil
+	}
+	other := newMkDocs(m.builder, file)
+	name := other.config.text("site_name")
+	other.prefix = strings.ToLower(strings.ReplaceAll(name, " ", "-")) + "/"
+	return group(cmp.Or(label, name), other.all())
+}
+
 // pageAt returns the Node of a page, and nil for a file that is no page.
 func (m *mkdocs) pageAt(page, label string) *Node {
 	page, _, _ = strings.Cut(page, "#")
 	if _, ok := slices.BinarySearch(m.pages, page); !ok {
 		return nil
 	}
-	return m.node(within(m.dir, page), label, m.url(page))
+	return m.node(within(m.dir, page), label, m.prefix+m.url(page))
 }
 
 // url returns the path of a page: a folder, unless use_directory_urls is false.
