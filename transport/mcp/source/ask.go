@@ -21,7 +21,7 @@ const mostPrompt = 2000 // maximum length of a question in bytes
 // saying which call they mean.
 func (c *connection) Elicit(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	p := c.caller(ctx)
-	if p == nil && c.server.events != nil && !c.server.Shared { // all calls are of one principal's clients
+	if p == nil && requestOf(ctx) == nil && c.server.events != nil && !c.server.Shared { // all calls are of one principal's clients
 		p = c.newestCall()
 	}
 	if p == nil {
