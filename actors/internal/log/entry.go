@@ -282,10 +282,10 @@ func (l *Log) Owned(ctx context.Context) (bool, error) {
 	if durable == 0 || l.Dropped() != nil {
 		return false, nil
 	}
-	l.mu.Lock()
+	page, err := a.Journal.Read(ctx, l.id, durable)
+	l.mu.Lock() // after Read: the run may have started while the journal was read
 	known, epoch := l.head.Epoch, l.ledger.Epoch
 	l.mu.Unlock()
-	page, err := a.Journal.Read(ctx, l.id, durable)
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && page.Head.Seq < durable:
 		a.Fenced.Add(1)

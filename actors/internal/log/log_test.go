@@ -1,12 +1,14 @@
 package log
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"go.uber.org/zap"
 )
 
 // A reader of the journal may see the event of a new owner before the owner knows that it landed. Its cursor is far past
@@ -49,4 +51,36 @@ func TestTroubleThatPassesAtOnce(t *testing.T) {
 		t.Error("the run is over, but has neither a terminal nor trouble")
 	default:
 	}
+}
+
+// A run that starts while a beat reads its log is still its node's own. Else the node drops it, and 10 s later takes it over
+// as lost.
+func TestOwnedWhileItStarts(t *testing.T) {
+	var l *Log
+	durable := func(seq, epoch uint64, body messages.Body) {
+		stored := make(chan error, 1)
+		l.WhenDurable(seq, func(err error) { stored <- err })
+		l.With(time.Now(), func(g *Ledger) {
+			g.Epoch = epoch
+			must(t, g.Record(time.Now(), body, ""))
+		})
+		must(t, <-stored)
+	}
+	store := &readFirst{Journal: journal.NewMemory(), first: func() { durable(2, 1, messages.RunStarted{Epoch: 1}) }}
+	l = New("r", NewAppender(t.Context(), Config{Node: supervision.NewNode(nil, nil), Journal: store, Logger: zap.NewNop()}), 1<<20)
+	durable(1, 0, messages.RunQueued{Job: "test", Mode: messages.Detached})
+	if _, err := l.Owned(t.Context()); err != nil || l.Dropped() != nil {
+		t.Errorf("the run was dropped: %v, %v", l.Dropped(), err)
+	}
+}
+
+// readFirst calls first before each Read.
+type readFirst struct {
+	journal.Journal
+	first func()
+}
+
+func (j *readFirst) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
+	j.first()
+	return j.Journal.Read(ctx, run, after)
 }
