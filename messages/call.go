@@ -82,6 +82,10 @@ type ToolCall struct {
 // InputTokens estimates the tokens of a text that is sent to a model, of that many bytes: rather too many than too few.
 func InputTokens(bytes int) int { return (bytes + 2) / 3 }
 
+// OutputTokens estimates the tokens of a text that a model has written, of that many bytes: rather too few than too many,
+// because its server may count them itself.
+func OutputTokens(bytes int) int { return (bytes + 3) / 4 }
+
 // Usage counts the tokens of a model call, as the provider reported them. What it did not report is nil.
 type Usage struct {
 	// PromptTokens counts the tokens of the request.

@@ -223,6 +223,14 @@ func with[B Body, A, R any](f func(B, A) R) func(Body, A) R {
 
 func to[B Body, A any](f func(B, A)) func(Body, A) { return func(b Body, a A) { f(b.(B), a) } }
 
+// TaskOf returns the task that the body names, or "".
+func TaskOf(b Body) string {
+	if row := rowOf(b); row.task != nil {
+		return reflect.ValueOf(b).FieldByIndex(row.task).String()
+	}
+	return ""
+}
+
 // Owned returns the body with the given task, if its kind names a task.
 func Owned(b Body, task string) Body {
 	row := rowOf(b)

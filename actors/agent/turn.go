@@ -394,7 +394,7 @@ func (u *turn) counted() *messages.Usage {
 	}
 	used := u.usage
 	if _, written := used.Tokens(); written == 0 && u.said > 0 {
-		used = used.Sum(&messages.Usage{CompletionTokens: new(int64(u.said+3) / 4), Estimated: true})
+		used = used.Sum(&messages.Usage{CompletionTokens: new(int64(messages.OutputTokens(u.said))), Estimated: true})
 	}
 	if u.cost != nil && u.cost.Amount > 0 && u.cost.Currency == messages.Currency {
 		used = used.Sum(&messages.Usage{Cost: u.cost})

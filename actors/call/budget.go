@@ -9,10 +9,6 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// bytesHeard are the bytes of a token that a model sends, for estimates. They are more than the bytes of
-// [messages.InputTokens], because the server counts what it sends itself.
-const bytesHeard = 4
-
 // inputOf estimates the tokens of a request.
 func inputOf(r model.Request) int {
 	bytes := model.Size(r.Messages)
@@ -39,7 +35,7 @@ func (c *recording) bound(r model.Request, allowed actors.Allowance) model.Reque
 
 // hold ends an answer that is far longer than the request allowed: its server does not heed max_tokens.
 func (c *recording) hold() {
-	if c.over == nil && c.most > 0 && (c.bytes+c.written)/bytesHeard > c.most+c.most/2+64 {
+	if c.over == nil && c.most > 0 && messages.OutputTokens(c.bytes+c.written) > c.most+c.most/2+64 {
 		c.over = messages.Errorf(messages.CodeBudget, "the answer is longer than the %d tokens that the budget has left for it; "+
 			"start the run with a larger budget", c.most)
 		c.stop(c.over)
@@ -60,7 +56,7 @@ func (c *recording) usage(e model.End) *messages.Usage {
 	if used.PromptTokens == nil {
 		used.PromptTokens, used.Estimated = new(int64(c.input)), true
 	}
-	if least := int64((heard + bytesHeard - 1) / bytesHeard); used.CompletionTokens == nil || *used.CompletionTokens == 0 && least > 0 {
+	if least := int64(messages.OutputTokens(heard)); used.CompletionTokens == nil || *used.CompletionTokens == 0 && least > 0 {
 		used.CompletionTokens, used.Estimated = &least, true
 	}
 	return &used

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -50,7 +49,7 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 		if err != nil {
 			return nil, err
 		}
-		if taskOf(e.Body) == t.Name() {
+		if messages.TaskOf(e.Body) == t.Name() {
 			p.note(e.Body, &log)
 		}
 	}
@@ -65,14 +64,6 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 		}
 	}
 	return p, nil
-}
-
-// taskOf returns the task that a body names, or "".
-func taskOf(body messages.Body) string {
-	if task := reflect.ValueOf(body).FieldByName("Task"); task.IsValid() {
-		return task.String()
-	}
-	return ""
 }
 
 // note collects what one event of the earlier attempt tells.
