@@ -287,6 +287,9 @@ func (m *machine) spent(b messages.Body) {
 	}
 }
 
+// mostAdded is the most that an answer adds to a unit. [messages.Budget.Check] allows seconds of ten years, and more of the others.
+const mostAdded = 300_000_000
+
 // budgetQuestion asks people for more of the unit.
 func (m *machine) budgetQuestion(unit int) *messages.InputRequired {
 	name, number := messages.BudgetUnits[unit], 1
@@ -299,7 +302,7 @@ func (m *machine) budgetQuestion(unit int) *messages.InputRequired {
 	if of != "" {
 		kind = "number"
 	}
-	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": kind, "minimum": 0, "maximum": 300_000_000,
+	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": kind, "minimum": 0, "maximum": mostAdded,
 		"description": "how much to add to " + name + of}}, "required": []string{name}})
 	prompt := fmt.Sprintf("%s. How much%s may it spend in addition?", m.shortage(unit), of)
 	return &messages.InputRequired{Request: fmt.Sprint(messages.BudgetRequest, number), InputKind: messages.InputBudget, Schema: schema, Prompt: prompt}
