@@ -29,15 +29,24 @@ func (r *ranking) findSite() {
 		}
 	}
 	repository := site.NewRepository(files, func(p string) string { return r.head(p, configBytes) })
-	all := append(site.Read(repository), site.Folders(repository))
-	i := slices.IndexFunc(all, func(s *site.Site) bool { return s != nil && len(s.Pages()) >= leastSite })
-	if i < 0 {
-		return
+	for _, s := range site.Read(repository) {
+		if r.takeSite(s) {
+			return
+		}
 	}
-	r.site = all[i]
-	for _, p := range r.site.Pages() {
-		r.onSite[p] = r.site.Framework != "" // a folder may hold what no reader should see
+	r.takeSite(site.Folders(repository))
+}
+
+// takeSite takes the site if it has enough pages.
+func (r *ranking) takeSite(s *site.Site) bool {
+	if s == nil || len(s.Pages()) < leastSite {
+		return false
 	}
+	r.site = s
+	for _, p := range s.Pages() {
+		r.onSite[p] = s.Framework != "" // a folder may hold what no reader should see
+	}
+	return true
 }
 
 // makesSite reports whether a file is a program of the documentation site, or the README for those who build it.

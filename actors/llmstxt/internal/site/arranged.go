@@ -23,8 +23,8 @@ func arrangedReader(framework, name, mark string) reader {
 	settings := lazyregexp.New(`(^|/)` + name + `$`)
 	return reader{config: settings, mark: mark, read: func(r *Repository, config string) *Site {
 		dir, b := folderOf(config), newBuilder(r, framework, config)
-		if b.Made = dir; contentFolder.MatchString(dir + "/") {
-			m := contentFolder.FindStringSubmatch(dir + "/")
+		b.Made = dir
+		if m := contentFolder.FindStringSubmatch(dir + "/"); m != nil {
 			dir, b.Made = strings.TrimSuffix(m[0], "/"), m[1]
 		}
 		b.Made = cmp.Or(b.Made, ".")

@@ -127,7 +127,7 @@ func exPages(list string, files []string) (pages []extra) {
 	return pages
 }
 
-// exGroups returns the groups that the text of a list names. What only a program can match is unread.
+// exGroups returns the groups that the text of a list names. A group that only a program can match has no patterns.
 func exGroups(list string) (groups []*exGroup) {
 	found := exKey.FindAllStringSubmatchIndex(list, -1)
 	for i, match := range found {

@@ -45,7 +45,8 @@ func (b *builder) folder(dir string) []*Node {
 			pages = append(pages, p)
 		}
 	}
-	nodes, _ := (&plainFolder{b, dir, folders(pages), make(map[string]int), make(map[string]string)}).places("")
+	f := &plainFolder{b, dir, folders(pages), make(map[string]int), make(map[string]string)}
+	nodes, _ := f.places("", f.arrangement(""))
 	return nodes
 }
 
@@ -71,9 +72,9 @@ type spot struct {
 
 const noLink, noPosition = 1 << 30, 1e18
 
-// places returns the places in a folder, and the place of the first link to one of them.
-func (f *plainFolder) places(dir string) (nodes []*Node, first int) {
-	names, settings := f.in[dir], f.arrangement(dir)
+// places returns the places in a folder with these settings, and the place of the first link to one of them.
+func (f *plainFolder) places(dir string, settings *arrangement) (nodes []*Node, first int) {
+	names := f.in[dir]
 	if i := slices.IndexFunc(names, isIndex); i >= 0 {
 		f.follow(dir, path.Join(dir, names[i]))
 	}
@@ -109,8 +110,9 @@ func (f *plainFolder) spot(p string, isFolder bool) spot {
 	}
 	if isFolder {
 		var children []*Node
-		children, s.link = f.places(p)
-		s.Node = group(cmp.Or(f.arrangement(p).title, Readable(strings.Trim(name, "()"))), children)
+		settings := f.arrangement(p)
+		children, s.link = f.places(p, settings)
+		s.Node = group(cmp.Or(settings.title, Readable(strings.Trim(name, "()"))), children)
 		return s
 	}
 	n, matter := f.place(within(f.dir, p))

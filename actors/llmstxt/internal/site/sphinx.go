@@ -110,7 +110,7 @@ func (s *sphinx) url(doc string) string {
 func (s *sphinx) toctrees(doc string) (nodes []*Node) {
 	text, dir := s.Text(s.docs[doc]), folderOf(s.docs[doc])
 	if strings.HasSuffix(s.docs[doc], ".ipynb") {
-		text = page.OfNotebook(text)
+		text = page.NotebookMarkdown(text)
 	}
 	scan := toctreeScan{include: func(name string) string {
 		if below, ok := strings.CutPrefix(name, "/"); ok {

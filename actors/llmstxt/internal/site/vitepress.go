@@ -250,10 +250,11 @@ func (v *vitepress) rewrites(setting any) {
 	if o == nil {
 		return
 	}
+	pages := v.below(v.dir)
 	for source, to := range o.All() {
 		pattern := pathParam.ReplaceAllString(restParam.ReplaceAllString(source, "(?P<$1>.*)"), "(?P<$1>[^/]+)")
 		re, err := regexp.Compile("^" + pattern + "$")
-		for _, page := range v.below(v.dir) {
+		for _, page := range pages {
 			if err == nil && re.MatchString(page) {
 				v.moved[re.ReplaceAllString(page, pathParam.ReplaceAllString(textOf(to), "$${$1}"))] = page
 			}

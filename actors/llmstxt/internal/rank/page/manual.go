@@ -25,7 +25,7 @@ func IsNotebook(p string) bool { return strings.EqualFold(path.Ext(p), ".ipynb")
 func asMarkdown(p, text string) (markdown string, ok bool) {
 	format := strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")
 	if IsNotebook(p) {
-		return OfNotebook(text), true
+		return NotebookMarkdown(text), true
 	}
 	if isMan(p) {
 		format = "man"
@@ -85,9 +85,9 @@ func readManual(p, markdown string) Page {
 	return out
 }
 
-// OfNotebook returns the Markdown and the code of a notebook's cells. If the text is cut off, it uses the
+// NotebookMarkdown returns the Markdown and the code of a notebook's cells. If the text is cut off, it uses the
 // complete cells.
-func OfNotebook(text string) string {
+func NotebookMarkdown(text string) string {
 	_, rest, ok := strings.Cut(text, `"cells"`)
 	if !ok {
 		return ""
