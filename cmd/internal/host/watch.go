@@ -285,7 +285,7 @@ func (r *Remote) WatchOwn(ctx context.Context, run OwnRemote, show *terminal.Dis
 	})
 	canceled := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() {
-		if cause := context.Cause(attached); run.Stays && cause.Error() == syscall.SIGHUP.String()+" signal received" {
+		if run.Stays && signalOf(attached) == syscall.SIGHUP {
 			leaveNow(exit.Terminated, show.LeaveNow)
 		}
 		canceled <- run.Cancel(ctx, "interrupted")
@@ -324,12 +324,13 @@ func Ending() []os.Signal {
 func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, Ending()...)
-	attached, stop := signal.NotifyContext(ctx, Ending()...)
-	first, stopped := make(chan os.Signal, 1), make(chan struct{})
-	context.AfterFunc(attached, func() {
+	attached, end := context.WithCancelCause(ctx)
+	stopped := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
 		select {
 		case s := <-signals:
-			first <- s
+			end(signaled{s})
 			if s = another(signals, s, stopped); s != nil {
 				leaveNow(exit.OfSignal(s), leave)
 			}
@@ -337,14 +338,22 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 		}
 	})
 	return attached, func() os.Signal {
-		interrupted := attached.Err() != nil && ctx.Err() == nil
-		defer stop()
-		defer close(stopped)
-		if !interrupted {
-			return nil
-		}
-		return <-first
+		close(stopped)
+		waiting.Wait()
+		defer end(nil)
+		return signalOf(attached)
 	}
+}
+
+// signaled is the cause of a context that a signal has ended.
+type signaled struct{ os.Signal }
+
+func (s signaled) Error() string { return s.String() + " signal received" }
+
+// signalOf returns the signal that has ended the context, or nil.
+func signalOf(ctx context.Context) os.Signal {
+	s, _ := errors.AsType[signaled](context.Cause(ctx))
+	return s.Signal
 }
 
 // interruptible is Interruptible for a run that is shown: after the first signal, the readers of its output have five
