@@ -29,12 +29,9 @@ func (r *ranking) findSite() {
 		}
 	}
 	repository := site.NewRepository(files, func(p string) string { return r.head(p, configBytes) })
-	for _, s := range site.Read(repository) {
-		if r.takeSite(s) {
-			return
-		}
+	if !slices.ContainsFunc(site.Read(repository), r.takeSite) {
+		r.takeSite(site.Folders(repository))
 	}
-	r.takeSite(site.Folders(repository))
 }
 
 // takeSite takes the site if it has enough pages.
