@@ -151,7 +151,7 @@ PACKAGE = cmd/lastword/package
 PACKAGER = go -C $(PACKAGE) run . -out $(CURDIR)
 VERSION = v0.0.0
 
-release: go ##+ Make all files of a release in dist: make release VERSION=v0.1.0; SIGNING_KEY=FILE signs the digests
+release: go ##+ Make all files of a release in dist: make release VERSION=v0.2.0; SIGNING_KEY=FILE signs the digests
 	@$(PACKAGER)/dist $(VERSION)
 
 MCPB = npx --yes @anthropic-ai/mcpb@2.1.2
