@@ -108,11 +108,15 @@ func (p *parser) title(level int, rest, line string) {
 // preamble parses what is between the title and the first section.
 func (p *parser) preamble(line string) {
 	quote, quoted := strings.CutPrefix(strings.TrimLeft(line, " "), ">")
+	detailed := strings.TrimSpace(strings.Join(p.details, "")) != ""
 	switch {
 	case !quoted:
 		p.detail(line)
-	case p.quoted || len(p.details) > 0 && strings.TrimSpace(strings.Join(p.details, "")) != "":
+	case p.quoted || detailed:
 		p.problem(ruleSummaryLine, "a quotation that is not the summary's one line: readers lose it; join the summary into one line")
+		if !detailed {
+			p.doc.Summary = strings.TrimSpace(p.doc.Summary + " " + prose.Unescape(strings.TrimSpace(quote)))
+		}
 	default:
 		p.quoted = true
 		p.summary(strings.TrimSpace(quote))

@@ -99,7 +99,10 @@ func TestParseFindsEachProblem(t *testing.T) {
 		if text == good {
 			t.Fatalf("%q does not occur", test.old)
 		}
-		_, problems := Parse(text)
+		doc, problems := Parse(text)
+		if more := "Summary. more"; test.new == "> Summary.\n> more" && doc.Summary != more {
+			t.Errorf("the summary is %q, want %q", doc.Summary, more)
+		}
 		found := slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == test.rule && p.Line == test.line })
 		if !found {
 			t.Errorf("%q: got %v, want %s in line %d", test.new, problems, test.rule, test.line)

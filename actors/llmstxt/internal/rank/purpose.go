@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/words"
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	noun "github.com/seed889630bf/lastword/internal/words"
 )
 
@@ -159,12 +160,12 @@ func hasDefinition(sentence string, names []string) bool {
 		for _, n := range names {
 			n = strings.Trim(n, "*`_\"{} ")
 			switch {
-			case subject == n, len(subject) > 2 && !article && prose.HasWords(n, subject):
+			case subject == n, len(subject) > 2 && !article && prose.HasWords(n, subject) && kindNouns.Word(text) != "":
 				return true
 			case strings.HasPrefix(subject, n+" ") && kindNouns.Has(subject[len(n)+1:]):
 				return true
 			case strings.Contains(subject, n) && len(subject) < len(n)+4,
-				strings.HasPrefix(subject, n) && strings.ContainsAny(subject, "(-–—,"):
+				strings.HasPrefix(subject, n) && afterName.MatchString(subject[len(n):]):
 				return true
 			}
 		}
@@ -172,13 +173,16 @@ func hasDefinition(sentence string, names []string) bool {
 			return true
 		}
 		for _, s := range ownSubjects {
-			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
+			if subject == s && !(s == "it" && verb == " is ") || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
 				return true
 			}
 		}
 	}
 	return prose.ContainsAny(sentence, "是一", "这是", "本项目是", "です", "는 ")
 }
+
+// afterName matches what may stand between a name and its verb: "Glow (or glow) is", "Glow, the reader, is".
+var afterName = lazyregexp.New(`^[*` + "`" + `"_]*(,| ?[(–—]| - )`)
 
 // hasSubject reports whether the sentence begins with one of the names and goes on with what it does.
 func hasSubject(sentence string, names []string) bool {

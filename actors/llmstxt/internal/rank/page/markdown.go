@@ -55,7 +55,7 @@ var liquidLink = lazyregexp.New(`\]\(\{[{%][^)\n]*\)`)
 type mdReader struct {
 	src       []byte
 	page      *Page
-	aside     bool // below a heading whose text is not about the project
+	aside     int  // level of the heading whose text, as the text of those below it, is not about the project; or 0
 	headed    bool // a heading was read
 	htmlTitle string
 }
@@ -101,7 +101,13 @@ func (r *mdReader) heading(n *ast.Heading) {
 	}
 	r.headed = r.headed || title != ""
 	own := r.htmlTitle != "" && r.page.subs == 1 && !IsReadme(r.page.Path) // below the project's name
-	r.aside = n.Level > 1 && asides.In(strings.ToLower(title)) && !own
+	switch {
+	case r.aside > 0 && n.Level > r.aside:
+	case n.Level > 1 && asides.In(strings.ToLower(title)) && !own:
+		r.aside = n.Level
+	default:
+		r.aside = 0
+	}
 }
 
 // isPart reports whether a lower heading is one of several on its level, unless it has the name of the file.
@@ -119,7 +125,7 @@ func (r *mdReader) isPart(n *ast.Heading, title string) bool {
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
-	if text, linked := r.inline(n); !r.aside && 2*linked <= len(text) {
+	if text, linked := r.inline(n); r.aside == 0 && 2*linked <= len(text) {
 		r.page.take(withoutLeadIn(text))
 	}
 }
@@ -174,7 +180,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 			r.page.Taglines = append(r.page.Taglines, text)
 		}
 		r.page.below(text)
-	case !htmlOther.MatchString(raw) && !r.aside:
+	case !htmlOther.MatchString(raw) && r.aside == 0:
 		for part := range strings.SplitSeq(htmlPart.ReplaceAllString(raw, "\x00"), "\x00") {
 			if text := stripTags(part); !strings.Contains(strings.ToLower(part), "<a ") && isProse(text) {
 				r.page.Taglines = append(r.page.Taglines, text)
