@@ -68,9 +68,14 @@ func (r *mdReader) block(n ast.Node) {
 	case *ast.Paragraph:
 		r.paragraph(n)
 	case *ast.Blockquote:
-		if p, ok := n.FirstChild().(*ast.Paragraph); ok {
-			r.paragraph(p)
+		p, ok := n.FirstChild().(*ast.Paragraph)
+		if !ok {
+			break
 		}
+		if text, _ := r.inline(p); r.aside == 0 && !r.page.hasParagraph && r.page.subs < 2 && !strings.HasPrefix(text, "[!") && isProse(text) {
+			r.page.Taglines = append(r.page.Taglines, text)
+		}
+		r.paragraph(p)
 	case *ast.HTMLBlock:
 		r.html(n)
 	case *ast.List:
