@@ -170,6 +170,13 @@ func TestCaps(t *testing.T) {
 	if passed := fmt.Sprint(index.Passed); !strings.Contains(passed, "{docs/4.md ranks below 4 links of its sort}") {
 		t.Errorf("passed %v", passed)
 	}
+	archive.Reset() // sources that tell nothing but their path
+	for i := range 40 {
+		fmt.Fprintf(&archive, "-- src/%c/%d.c --\nint;\n", 'a'+i%5, i)
+	}
+	if n := strings.Count(outline(build(t, archive.String(), scan.Origin{}, rank.Options{})), ".c"); n != 20 {
+		t.Errorf("%d sources without a word are listed, want 20", n)
+	}
 }
 
 func TestTitlesInASectionDiffer(t *testing.T) {

@@ -133,6 +133,7 @@ const (
 	mostSiteSource = 8
 	mostListed     = 60 // sources fill up no further
 	fewLinks       = 30 // up to here sources fill up what pages leave
+	mostSilent     = 20 // sources of which only the path tells
 )
 
 // maxLinks returns how many pages and sources a repository gets, and how many of them are pages. Without a site they
@@ -214,6 +215,19 @@ func (r *ranking) choose() (chosen []*item) {
 	return chosen
 }
 
+// dropSilent leaves out sources that tell no more than their path, but for the best few.
+func (r *ranking) dropSilent(chosen []*item) []*item {
+	silent := 0
+	return slices.DeleteFunc(chosen, func(x *item) bool {
+		silent += boolToInt(x.class == classSource && x.Note+x.Contents == "")
+		if x.class != classSource || x.Note+x.Contents != "" || silent <= mostSilent {
+			return false
+		}
+		r.pass(x.Path, "nothing says what it is")
+		return true
+	})
+}
+
 // decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
 // what they are.
 func decaySimilar(list []*item, decay float64, kin func(p string) string) {
@@ -248,6 +262,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	}
 	r.addSymbols(chosen)
 	r.dropCommonNotes(chosen)
+	chosen = r.dropSilent(chosen)
 	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
 	index.Survey = r.result()
 	if index.Site = r.home; !slices.ContainsFunc(chosen, func(x *item) bool { return x.online != "" }) {
