@@ -68,7 +68,7 @@ func (u *turn) citations(text string, listed []string, numbered bool) (out []Cit
 		}
 	}
 	for _, name := range listed {
-		for _, m := range citation.Of("["+name+"]", u.sources, numbered) {
+		for _, m := range citation.Listed(name, u.sources, numbered) {
 			cite(m)
 		}
 	}

@@ -19,7 +19,7 @@ const (
 	search   = `{"intent":"factual_query","needs_search":true,"search_query":"weather in Oslo"}`
 	greeting = `{"intent":"chat","needs_search":false,"search_query":""}`
 	rain     = `{"findings":"It rains.","complete":true}`
-	reply    = `{"response":"It rains in Oslo. Take an umbrella.","citations":["weather","nobody"],"confidence":"high"}`
+	reply    = `{"response":"It rains in Oslo. Take an umbrella.","citations":["weather","[a](b)"],"confidence":"high"}`
 )
 
 var looks = said{thought: "I must look.", text: "Let me look.", calls: calls(`weather {"city":"Oslo"}`)}

@@ -87,6 +87,19 @@ func Of(text string, names []string, numbered bool) []Mark {
 	return f.found
 }
 
+// Listed returns what an entry of a list of sources cites: a mark, as [Of] finds it, or else the whole entry.
+func Listed(entry string, names []string, numbered bool) []Mark {
+	f, c := finder{sources: sources{names, numbered}}, candidate{}
+	if strings.LastIndexByte(entry, '[') == 0 && strings.IndexByte(entry, ']') == len(entry)-1 {
+		entry = entry[1 : len(entry)-1]
+	}
+	f.found = c.marks(f.sources.cited(entry, false))
+	if f.found == nil && len(entry) <= MaxName && !strings.ContainsFunc(entry, unicode.IsControl) {
+		f.strangers(c, entry)
+	}
+	return f.found
+}
+
 // stranger adds a mark that names no source. Boxes, numbers and empty brackets name nothing.
 func (f *finder) stranger(offset int, name string) {
 	if name = bare(name); len(name) > 1 && strings.ContainsFunc(name, unicode.IsLetter) {
