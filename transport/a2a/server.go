@@ -153,7 +153,7 @@ func (w *writer) follow(ctx context.Context) func(*rpc.Wire) error {
 		if w.Wire = to; w.run.Ended != nil {
 			return nil
 		}
-		return w.door.Follow(ctx, to, w.id, messages.FollowOptions{After: w.run.Seq}, w)
+		return w.door.Follow(ctx, to.Connection, w.id, messages.FollowOptions{After: w.run.Seq}, w)
 	}
 }
 

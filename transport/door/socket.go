@@ -128,15 +128,20 @@ func (s *Socket) leave() {
 
 func (s *Socket) close(code websocket.StatusCode, why error) { _ = s.ws.Close(code, why.Error()) }
 
-// ping sends pings, which find clients that have vanished without closing the connection.
+// ping sends pings, which find clients that have vanished without closing the connection, and one before the token expires.
 func (s *Socket) ping() {
 	tick := time.NewTicker(s.door.Heartbeat)
 	defer tick.Stop()
+	var last <-chan time.Time
+	if when, ok := auth.Expires(s.Context); ok {
+		last = time.After(time.Until(when) - beforeExpiry)
+	}
 	for {
 		select {
 		case <-s.Context.Done():
 			return
 		case <-tick.C:
+		case <-last:
 		}
 		ctx, cancel := context.WithTimeout(s.Context, s.door.WriteTimeout)
 		err := s.ws.Ping(ctx)

@@ -169,7 +169,7 @@ func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Dur
 		w := &writer{SegmentWriter: door.SegmentWriter{Run: id}, Wire: to, ctx: ctx, delay: delay, token: token}
 		// A subscriber that falls behind gets what has accumulated as one chunk.
 		follow := messages.FollowOptions{Rate: float64(time.Second) / float64(max(delay, time.Millisecond))}
-		if err := door.Play(ctx, s.Door, to, follow, &table, w); !w.Over { // else the client knows the error
+		if err := door.Play(ctx, s.Door, to.Connection, follow, &table, w); !w.Over { // else the client knows the error
 			return err
 		}
 		return nil
