@@ -250,18 +250,19 @@ func TestUnauthorized(t *testing.T) {
 }
 
 // A server is one of 2026-07-28 only if it says so. A refusal that names our version is asked again. A stream that an
-// older server closes after an event id is resumed.
+// older server closes after an event id is resumed; if it has forgotten that stream, the call is not made again.
 func TestVersions(t *testing.T) {
 	const refusal = `"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}`
 	for name, c := range map[string]struct {
 		discovers []string // what it answers to server/discover, one after the other
 		legacy    bool
+		gone      bool
 	}{
-		"an empty answer":     {[]string{`"result":{}`}, true},
-		"only older versions": {[]string{`"result":{"supportedVersions":["2025-11-25"],"capabilities":{"tools":{}}}`}, true},
-		"ours":                {[]string{`"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false},
-		"a refusal of ours":   {[]string{refusal, `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false},
-		"it refuses for ever": {[]string{refusal, refusal, refusal}, true},
+		"an empty answer":     {[]string{`"result":{}`}, true, false},
+		"only older versions": {[]string{`"result":{"supportedVersions":["2025-11-25"],"capabilities":{"tools":{}}}`}, true, true},
+		"ours":                {[]string{`"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false, false},
+		"a refusal of ours":   {[]string{refusal, `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`}, false, false},
+		"it refuses for ever": {[]string{refusal, refusal, refusal}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var called json.RawMessage
@@ -275,6 +276,8 @@ func TestVersions(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				const result = `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[{"type":"text","text":"went"}]}}`
 				switch {
+				case q.Method == http.MethodGet && q.Header.Get("Last-Event-ID") == "e1" && c.gone, got.Method == "tools/call" && called != nil:
+					w.WriteHeader(http.StatusNotFound)
 				case q.Method == http.MethodGet && q.Header.Get("Last-Event-ID") == "e1":
 					w.Header().Set("Content-Type", "text/event-stream")
 					fmt.Fprintf(w, "data: "+result+"\n\n", called)
@@ -302,7 +305,8 @@ func TestVersions(t *testing.T) {
 			}))
 			t.Cleanup(web.Close)
 			_, tools := open(t, source.Server{Name: "stub", URL: web.URL, StartTimeout: time.Minute})
-			if got, err := call(t, tools["go"], ""); got != "went" || legacy != c.legacy {
+			got, err := call(t, tools["go"], "")
+			if ends := messages.CodeOf(err) == messages.CauseTransportClosed; ends != c.gone || !ends && got != "went" || legacy != c.legacy {
 				t.Errorf("legacy %v: %q, %v", legacy, got, err)
 			}
 		})

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -41,6 +43,7 @@ type request struct {
 	// again, if not nil, answers the next request, which was made already.
 	again *transport.JSONRPCResponse
 	long  atomic.Bool // a message of the server was too long
+	taken atomic.Bool // it was sent, and not refused
 	// task is what the server has made of the call, and answered what it has asked.
 	task     string
 	answered map[string]bool
@@ -247,9 +250,20 @@ const mostRefusal = 4 << 10 // bytes of a refusal that are searched for the word
 type boundedTransport struct{ dial.NamedTransport }
 
 // RoundTrip implements http.RoundTripper. It tells the request in the context when a message is too long. A server that
-// refuses GET in another way than the protocol wants is not asked again each second.
+// refuses GET in another way than the protocol wants is not asked again each second. If it no longer knows the stream of a
+// call, mcp-go must not take that for the end of the session: the call would be made again.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ours := requestOf(r.Context())
+	asks := ours != nil && r.Method == http.MethodPost
+	if asks {
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
+			ours.taken.Store(true)
+		}}))
+	}
 	answer, err := t.NamedTransport.RoundTrip(r)
+	if asks && err == nil && answer.StatusCode >= http.StatusMultipleChoices {
+		ours.taken.Store(false)
+	}
 	if err == nil && answer.StatusCode == http.StatusBadRequest && r.Header.Get(transport.HeaderKeySessionID) != "" {
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal)) // what was read counts
 		if bytes.Contains(bytes.ToLower(said), []byte("session")) {
@@ -264,7 +278,10 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer.StatusCode == http.StatusNotAcceptable || answer.StatusCode == http.StatusNotImplemented) {
 		answer.StatusCode = http.StatusMethodNotAllowed
 	}
-	if ours := requestOf(r.Context()); err == nil && ours != nil && answer.StatusCode == http.StatusForbidden {
+	if err == nil && r.Header.Get("Last-Event-ID") != "" && answer.StatusCode == http.StatusNotFound {
+		answer.StatusCode = http.StatusGone
+	}
+	if err == nil && ours != nil && answer.StatusCode == http.StatusForbidden {
 		if wants := wantedScopes.FindStringSubmatch(answer.Header.Get("WWW-Authenticate")); wants != nil {
 			ours.scopes.Store(&wants[1])
 		}
@@ -275,7 +292,7 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if kind == "text/event-stream" {
 			body.ends = withEvent
 		}
-		if ours := requestOf(r.Context()); ours != nil {
+		if ours != nil {
 			body.long = func() { ours.long.Store(true) }
 		}
 		answer.Body = body
@@ -288,13 +305,23 @@ func (l *httpLink) SetProtocolVersion(version string) {
 	l.StreamableHTTP.SetProtocolVersion(version)
 }
 
+// ask sends a request. It takes no answer to another one: mcp-go takes any that comes.
+func (l *httpLink) ask(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	answer, err := l.StreamableHTTP.SendRequest(ctx, r)
+	if err == nil && answer != nil && answer.Error == nil && fmt.Sprint(answer.ID.Value()) != fmt.Sprint(r.ID.Value()) {
+		return nil, errors.New("it answered another request")
+	}
+	return answer, err
+}
+
 // SendRequest also notifies a server with sessions when a request is cancelled. Closing the connection would not tell
 // it.
 func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	if requestOf(ctx) == nil {
 		ctx = context.WithValue(ctx, requestKey{}, &request{ctx: ctx})
 	}
-	answer, err := checked(ctx, r, l.StreamableHTTP.SendRequest)
+	requestOf(ctx).taken.Store(false)
+	answer, err := checked(ctx, r, l.ask)
 	keep(ctx, answer)
 	switch {
 	case err != nil && ctx.Err() != nil && l.GetSessionId() != "" && r.Method != string(mcp.MethodInitialize):
@@ -303,6 +330,8 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 		err = errLong // mcp-go hides this error
 	case errors.Is(err, transport.ErrAuthorizationRequired), errors.Is(err, transport.ErrOAuthAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; run lastword mcp login %s, or put an Authorization header into its settings", l.server.Name)
+	case err != nil && ctx.Err() == nil && requestOf(ctx).taken.Load() && !errors.Is(err, transport.ErrSessionTerminated):
+		err = messages.Errorf(messages.CauseTransportClosed, "the server's answer broke off: %v", err)
 	}
 	if wants := requestOf(ctx).scopes.Swap(nil); wants != nil && ctx.Err() == nil {
 		answer, err = nil, messages.InvalidInput("the server asks for more; run lastword mcp login %s --scope %s", l.server.Name,
