@@ -143,7 +143,12 @@ func (m *machine) afford(e *emission) (ok bool) {
 			m.withdraw(b.Call)
 			err = errSilenced
 		}
-		e.body = m.priced(b)
+		call, _ := m.ledger.Fold.Call(b.Call)
+		b.Usage = m.priced(b.Usage, b.Model, call.Name)
+		e.body = b
+	case messages.UsageReported:
+		b.Usage = *m.priced(&b.Usage, b.Model)
+		e.body = b
 	}
 	switch {
 	case err == nil:
@@ -176,21 +181,19 @@ func (m *machine) shortage(unit int) string {
 		messages.FormatAmount(unit, m.left()[unit]), messages.BudgetUnits[unit], messages.FormatAmount(unit, m.ledger.Fold.Peek().Budget().Amounts()[unit]))
 }
 
-// priced adds its cost to the end of a call.
-func (m *machine) priced(b messages.LLMCompleted) messages.LLMCompleted {
-	if m.prices == nil || b.Usage == nil || b.Usage.Cost != nil {
-		return b
+// priced adds its cost to what a model has used. The first name with a price counts.
+func (m *machine) priced(u *messages.Usage, models ...string) *messages.Usage {
+	if m.prices == nil || u == nil || u.Cost != nil {
+		return u
 	}
-	price, known := m.prices(b.Model)
-	if call, _ := m.ledger.Fold.Call(b.Call); !known {
-		price, known = m.prices(call.Name)
+	for _, model := range models {
+		if price, known := m.prices(model); known {
+			used := *u
+			used.Cost = new(price.Cost(used))
+			return &used
+		}
 	}
-	if known {
-		used := *b.Usage
-		used.Cost = new(price.Cost(used))
-		b.Usage = &used
-	}
-	return b
+	return u
 }
 
 // longestAnswer is how many tokens are reserved for an answer whose request names no limit, unless half of what is left
@@ -277,7 +280,11 @@ func (m *machine) spent(b messages.Body) {
 	case messages.LLMCompleted, messages.ToolStarted, messages.UsageReported:
 		m.warn()
 	}
-	if _, reported := b.(messages.UsageReported); reported {
+	if r, reported := b.(messages.UsageReported); reported {
+		if r.Usage.Cost == nil && r.Amount().Tokens > 0 && m.left()[unitCost] < messages.Unlimited {
+			m.fail(errUnpriced(r.Model))
+			return
+		}
 		for unit, left := range m.left() {
 			if left <= 0 {
 				m.fail(m.errSpent(unit))

@@ -104,7 +104,6 @@ type channel struct {
 	artifacts []string
 	answers   sync.Mutex // serializes the lines
 	steps     steps
-	calls     int             // number of calls of models that were reported
 	tools     map[string]bool // calls of tools that are open
 	children  map[string]*child
 	heard     heard

@@ -56,12 +56,7 @@ func (c *channel) usage(l line) error {
 			return messages.InvalidInput("input is a number of tokens")
 		}
 	}
-	c.calls++
-	call := fmt.Sprintf("usage.%d.%d", c.x.task.Attempt(), c.calls)
-	if err := c.x.task.Emit(messages.LLMStarted{Call: call, Model: l.Model}, ""); err != nil {
-		return err
-	}
-	return c.x.task.Emit(messages.LLMCompleted{Call: call, Model: l.Model, Usage: u, Verdict: "completed", Evidence: "reported"}, "")
+	return c.x.task.Emit(messages.UsageReported{By: "program", Model: l.Model, Usage: *u, ModelCalls: 1}, "")
 }
 
 // close ends what the program has left open.

@@ -229,10 +229,9 @@ say '{"type":"tool","call":"c2","name":"search"}'; say '{"type":"usage","model":
 say '{"type":"message"}'; read -r m <&4; case $m in *'"text":"left"'*) say '{"type":"seen","message":"m1"}';; esac
 say '{"type":"message","wait":false}'; read -r m <&4; echo "$m"`)}, command.Config{})
 	id := n.submit("")
-	var usage *messages.Usage
+	var usage messages.Usage
 	s := n.follow(id, func(_ messages.State, e messages.Event) {
-		switch b := e.Body.(type) {
-		case messages.LLMCompleted:
+		if b, ok := e.Body.(messages.UsageReported); ok {
 			usage = b.Usage
 			_, err := n.system.Send(t.Context(), id, messages.Said{Message: "m1", Content: "left"})
 			must(t, err)
@@ -242,9 +241,13 @@ say '{"type":"message","wait":false}'; read -r m <&4; echo "$m"`)}, command.Conf
 	if prompt, answer := usage.Tokens(); s.Status != messages.Completed || thoughts.Text() != "hm" || prompt != 3 || answer != 4 || output(s) != `hm{"type":"message"}`+"\n" {
 		t.Errorf("%s with %q, %q, %+v", s.Status, thoughts.Text(), output(s), usage)
 	}
-	if len(s.Calls) != 3 || slices.ContainsFunc(s.Calls, func(c messages.Call) bool { return !c.Ended }) || len(s.Messages) != 1 || s.Messages[0].At != "program" ||
+	if len(s.Calls) != 2 || slices.ContainsFunc(s.Calls, func(c messages.Call) bool { return !c.Ended }) || len(s.Messages) != 1 || s.Messages[0].At != "program" ||
 		!slices.ContainsFunc(s.Kept, func(k messages.StepKept) bool { return k.Step == messages.SeenStep+"m1" }) {
 		t.Errorf("the calls are %+v, the messages %+v, kept is %+v", s.Calls, s.Messages, s.Kept)
+	}
+	spends := shell(`echo '{"type":"usage","input":3,"output":4}' >&3; exec sleep 600`)
+	if s := run(t, command.Command{Budget: messages.Budget{Tokens: 5}, Command: spends}, ""); codeOf(s) != messages.CodeBudget {
+		t.Errorf("it goes on with its budget spent: %s", s.Status)
 	}
 }
 

@@ -69,6 +69,8 @@ func (r *Run) Add(e messages.Event) {
 		r.failure(fmt.Sprintf("attempt %d of the task %s", b.Attempt, b.Task), b.Error, then)
 	case messages.LLMStarted:
 		r.models, r.calls = add(r.models, b.Model), r.calls+1
+	case messages.UsageReported:
+		r.models, r.calls = add(r.models, b.Model), r.calls+int(b.ModelCalls)
 	case messages.BudgetWarning:
 		r.say("Most of its %s was spent after %s.", strings.ReplaceAll(b.Unit, "_", " "), took(r.in()))
 	case messages.LLMCompleted:

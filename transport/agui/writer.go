@@ -178,7 +178,7 @@ func (w *writer) update(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.Log:
 		w.write(event{"type": "CUSTOM", "name": "lastword.log", "value": b})
-	case messages.TaskStarted, messages.TaskCompleted, messages.TaskFailed, messages.TaskRestarted, messages.LLMCompleted:
+	case messages.TaskStarted, messages.TaskCompleted, messages.TaskFailed, messages.TaskRestarted, messages.LLMCompleted, messages.UsageReported:
 		w.write(event{"type": "CUSTOM", "name": "lastword." + string(op.Event.Kind()), "value": b})
 	}
 }

@@ -189,6 +189,8 @@ func (w *writer) update(op *transcript.Op) {
 			about["usage"] = b.Usage
 		}
 		w.write(fields{"type": "message-metadata", "messageMetadata": about})
+	case messages.UsageReported:
+		w.write(fields{"type": "message-metadata", "messageMetadata": fields{"model": b.Model, "usage": b.Usage}})
 	}
 }
 

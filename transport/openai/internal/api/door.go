@@ -179,7 +179,12 @@ type Tally struct {
 
 // Add adds the token counts that a server told in an operation. The API has no word for an estimate.
 func (t *Tally) Add(op *transcript.Op) {
-	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update && b.Usage != nil && !b.Usage.Estimated {
-		t.Tokens = t.Tokens.Sum(b.Usage)
+	switch b := op.Event.Body.(type) {
+	case messages.LLMCompleted:
+		if op.Do == transcript.Update && b.Usage != nil && !b.Usage.Estimated {
+			t.Tokens = t.Tokens.Sum(b.Usage)
+		}
+	case messages.UsageReported:
+		t.Tokens = t.Tokens.Sum(&b.Usage)
 	}
 }
