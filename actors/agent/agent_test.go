@@ -203,6 +203,7 @@ func TestSixShapes(t *testing.T) {
 		"it asks its model in vain": {"claude", silent(prints(t, "claude-401", "exec sleep 600")), "provider_error", ""},
 		"it shortens its history":   {"claude", shell(compaction), "stalled compaction_loop", ""},
 		"it ends without a word":    {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'`), "transport_closed", ""},
+		"it closes its stdout":      {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'; exec >&- sleep 600`), "error signal", ""},
 		"it prints no JSON":         {"codex", shell(`echo codex 1.0`), "completed", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

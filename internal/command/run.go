@@ -30,6 +30,8 @@ const (
 	// pipeGrace is how long a pipe may stay open after its program has ended, because a process that left the group
 	// holds it. What is in the pipe then is still read.
 	pipeGrace = 300 * time.Millisecond
+	// mutedGrace is how long a program of a Speaker may go on after it has closed its stdout: it can say nothing more.
+	mutedGrace = 5 * time.Second
 )
 
 // runner runs a command, once for each attempt of its task.
@@ -110,7 +112,13 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	var reading sync.WaitGroup
 	for _, reader := range readers {
 		reading.Add(1)
-		t.Go(func(ctx context.Context) error { defer reading.Done(); reader.copy(ctx); return nil })
+		t.Go(func(ctx context.Context) error {
+			defer reading.Done()
+			if reader.copy(ctx); reader.sink == sink(x.spoken) {
+				time.AfterFunc(mutedGrace, func() { x.spoken.over(nil) })
+			}
+			return nil
+		})
 	}
 	x.status = x.process.Wait()
 	if kept := x.process.End(); len(kept) > 0 {
