@@ -48,6 +48,7 @@ func readerOf(name string, allowDenied, behindDoor bool) (func(command.Spoken) c
 		h.busy = func() { // it goes on after all
 			if h.broken = ""; h.timer != nil {
 				h.timer.Stop()
+				h.timer = nil
 			}
 		}
 		return h
@@ -88,7 +89,12 @@ func (h *headless) over() {
 	if h.timer == nil {
 		h.timer = time.AfterFunc(linger, func() { h.Over(nil) })
 	}
-	h.timer.Reset(linger)
+}
+
+// again notes that the agent begins another turn: its word before was not its last.
+func (h *headless) again() error {
+	h.said = false
+	return h.works()
 }
 
 // word is the agent's last word. An empty code means success.

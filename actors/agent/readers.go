@@ -32,6 +32,9 @@ func claude(h *headless, line object) error {
 			h.whole[id] = true // an agent below this one: its text is no answer
 		}
 		for _, part := range line.list("message.content") {
+			if line.text("type") == "user" && part.text("type") != "tool_result" {
+				continue // what it is told, such as the summary of its history, is no answer
+			}
 			if err := h.claudePart(id, part); err != nil {
 				return err
 			}
@@ -45,6 +48,8 @@ func claude(h *headless, line object) error {
 
 func (h *headless) claudeSystem(line object) error {
 	switch line.text("subtype") {
+	case "init":
+		return h.again()
 	case "api_retry":
 		return h.retry(strings.TrimSpace(line.text("error_status") + " " + line.text("error")))
 	case "compact_boundary":
@@ -107,7 +112,7 @@ func (h *headless) claudeResult(line object) (err error) {
 func codex(h *headless, line object) error {
 	switch kind := line.text("type"); kind {
 	case "thread.started", "turn.started":
-		return nil
+		return h.again()
 	case "item.started", "item.updated", "item.completed":
 		return h.codexItem(line.object("item"), kind == "item.completed")
 	case "error":
@@ -219,7 +224,7 @@ func opencode(h *headless, line object) error {
 	part := line.object("part")
 	switch line.text("type") {
 	case "step_start":
-		return h.works()
+		return h.again()
 	case "text":
 		return h.text(part.text("id"), part.text("text"))
 	case "reasoning":
