@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
 	"github.com/seed889630bf/lastword/internal/validate"
@@ -138,14 +140,22 @@ func (c *channel) take(text []byte) error {
 	if err := json.Unmarshal(clean, &l); err != nil {
 		return c.faulty(clean, messages.InvalidInput("a line is no JSON of this form: %v", err))
 	}
+	if !utf8.Valid(text) && slices.Contains([]string{"step", "keep", "child"}, l.Type) { // two names would be one
+		return c.faulty(clean, messages.InvalidInput("a line of type %s is UTF-8", l.Type))
+	}
 	t := c.x.task
 	switch l.Type {
 	case "step":
 		return c.step(l)
 	case "keep":
-		var given struct{ Value json.RawMessage }
+		var given struct {
+			Value json.RawMessage
+			Error *string
+		}
 		_ = json.Unmarshal(text, &given) // as clean, which is JSON
-		l.Value = given.Value
+		if l.Value = given.Value; l.Value == nil && given.Error != nil {
+			l.Error = cmp.Or(l.Error, "the step failed") // with an error that says nothing
+		}
 		return c.keep(l)
 	case "tool", "tool_end", "thought", "usage":
 		return c.report(l)

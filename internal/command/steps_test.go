@@ -151,10 +151,10 @@ func TestStepsAnswer(t *testing.T) {
 			}
 		})
 	}
-	s := run(t, command.Command{Command: shell(`echo '{"type":"step","name":"a"}' >&3; read a <&4
+	s := run(t, command.Command{Command: shell(`printf '{"type":"step","name":"caf\351"}\n{"type":"step","name":"a"}\n' >&3; read a <&4; echo "$a"; read a <&4
 for n in 1048575 5000000; do { printf '{"type":"keep","name":"a","value":"'; head -c $n /dev/zero | tr '\0' x; echo '"}'; } >&3; read b <&4; echo "$b"; done
 printf '{"type":"keep","name":"a","value":2' >&3`)}, "")
-	if got := output(s); s.Status != messages.Completed || strings.Count(got, `"error":"limit_exceeded"`) != 2 || len(s.Kept) != 1 || s.Kept[0].Result != nil {
+	if got := output(s); s.Status != messages.Completed || !strings.Contains(got, "is UTF-8") || strings.Count(got, `"error":"limit_exceeded"`) != 2 || len(s.Kept) != 1 || s.Kept[0].Result != nil {
 		t.Errorf("%s after values of more than %d bytes, and half a line: %q, and %+v is kept", s.Status, len(big), got, s.Kept)
 	}
 }
