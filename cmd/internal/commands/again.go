@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/agent"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -38,6 +39,10 @@ func free(folder string) error {
 // Retry starts the program of a run again that lastword run has kept in the folder. It goes on with the steps that the
 // run has kept, if the labels say so.
 func Retry(cmd *cobra.Command, p *host.Program, folder string, state messages.State, labels map[string]string) error {
+	if state.Queued.Job == agent.Name {
+		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf(
+			"%s is a run of a coding agent, whose prompt is not repeated; go on with its session: lastword agent NAME PROMPT --session last", state.RunID)}
+	}
 	var program command.Program
 	if state.Queued.Job != "run" || json.Unmarshal(state.Queued.Input, &program) != nil || program.Dir == "" {
 		return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf(
