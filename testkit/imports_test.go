@@ -183,7 +183,7 @@ var rules = []rule{
 	{pkgs: "cmd/internal/store",
 		ours: "internal/regular messages internal/redact internal/atomicfile internal/confined actors/journal transport/door/seal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings cmd/internal/trust",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap"},
-	{pkgs: "cmd/internal/chatui", ours: "messages internal/jsonwalk internal/words transport/door/transcript cmd/internal/terminal",
+	{pkgs: "cmd/internal/chatui", ours: "messages internal/jsonwalk internal/validate internal/words transport/door/transcript cmd/internal/terminal",
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},
 	{pkgs: "cmd/internal/doctor",
 		ours: "messages internal/words transport/door/auth transport/http/client transport/llm internal/probe cmd/internal/build " +

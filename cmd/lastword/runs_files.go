@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -33,8 +34,8 @@ func runsFilesCommand(remote *host.Remote) *cobra.Command {
 			return err
 		}
 		switch {
-		case out != "":
-			return fetchFiles(cmd.Context(), c, state, out, force)
+		case out != "" && len(state.Artifacts) > 0:
+			return fetchFiles(cmd, c, state, out, force)
 		case len(named) > 0:
 			return fetchFile(cmd.Context(), c, state, state.Artifacts[0], terminal.Shown(cmd.OutOrStdout()))
 		}
@@ -75,8 +76,8 @@ func printFiles(cmd *cobra.Command, files []messages.Artifact) error {
 }
 
 // fetchFiles writes the files below the folder under their names. A name leads nowhere else, and to no hidden file. It
-// replaces no file without force, and writes none if one is refused.
-func fetchFiles(ctx context.Context, c host.Source, s messages.State, folder string, force bool) error {
+// replaces no file without force, and writes none if one is refused. Stderr names what was written.
+func fetchFiles(cmd *cobra.Command, c host.Source, s messages.State, folder string, force bool) error {
 	root, err := confined.MakeRoot(folder)
 	if err != nil {
 		return err
@@ -91,7 +92,13 @@ func fetchFiles(ctx context.Context, c host.Source, s messages.State, folder str
 			return messages.Errorf(messages.CodeConflict, "%s has the file %s already; --force replaces it", folder, a.Name)
 		}
 	}
-	return downloadAll(ctx, c, s, root, func(a messages.Artifact) string { return a.Name })
+	for _, a := range s.Artifacts {
+		if err := downloadTo(cmd.Context(), c, s, root, a, a.Name); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "  %9s  %s\n", words.Size(a.Bytes), words.Printable(filepath.Join(folder, a.Name)))
+	}
+	return nil
 }
 
 // download writes the run's files below the folder, as generate does on this machine.
@@ -105,16 +112,19 @@ func download(ctx context.Context, c host.Source, s messages.State, folder strin
 		return err
 	}
 	defer root.Close()
-	return downloadAll(ctx, c, s, root, func(a messages.Artifact) string { return cmp.Or(a.Path, a.Name) })
+	for _, a := range s.Artifacts {
+		if err := downloadTo(ctx, c, s, root, a, cmp.Or(a.Path, a.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// downloadAll writes the run's files to their places. Each file is written atomically.
-func downloadAll(ctx context.Context, c host.Source, s messages.State, root *os.Root, place func(messages.Artifact) string) error {
-	for _, a := range s.Artifacts {
-		err := confined.Write(root, place(a), 0o644, func(file io.Writer) error { return fetchFile(ctx, c, s, a, file) })
-		if err != nil {
-			return fmt.Errorf("cannot download %s: %w", a.Name, err)
-		}
+// downloadTo writes one of the run's files to its place, atomically.
+func downloadTo(ctx context.Context, c host.Source, s messages.State, root *os.Root, a messages.Artifact, place string) error {
+	err := confined.Write(root, place, 0o644, func(file io.Writer) error { return fetchFile(ctx, c, s, a, file) })
+	if err != nil {
+		return fmt.Errorf("cannot download %s: %w", a.Name, err)
 	}
 	return nil
 }

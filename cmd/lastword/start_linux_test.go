@@ -65,7 +65,7 @@ func TestFilesOfAProcessThatHasEnded(t *testing.T) {
 	for _, c := range []struct {
 		args, says string
 		code       int
-	}{{"last", "llms.txt ", 0}, {"last llms.txt", "# Garden", 0}, {"last --out " + at("copies"), "", 0}, {"last llms.txt", "was deleted", 1}} {
+	}{{"last", "llms.txt ", 0}, {"last llms.txt", "# Garden", 0}, {"last --out " + at("copies"), at("copies/llms.txt"), 0}, {"last llms.txt", "was deleted", 1}} {
 		got := run(t, nil, append([]string{"runs", "files", "--state", at("kept")}, strings.Fields(c.args)...)...)
 		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) {
 			t.Errorf("%+v: %+v", c, got)

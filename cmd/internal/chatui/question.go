@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/internal/validate"
 	phrases "github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -48,15 +49,15 @@ func (f *form) next(redact func(string) string, columns int) []line {
 	return wrap([]piece{{"? ", warned}, {shown, bold}}, columns)
 }
 
-// field is one value of a form. Its schema decides how text becomes a value.
+// field is one value of a form. Its schema decides how text becomes a value, which must fit whole.
 type field struct {
 	name, about string
 	schema      valueSchema
+	whole       json.RawMessage
 	optional    bool
 }
 
-// valueSchema holds those members of a JSON Schema that matter on a terminal. The run checks the answer against the
-// whole schema.
+// valueSchema holds those members of a JSON Schema that matter on a terminal.
 type valueSchema struct {
 	Type        string            `json:"type"`
 	Format      string            `json:"format"`
@@ -81,12 +82,12 @@ func newForm(q messages.Input) *form {
 		jsonwalk.Object(s.Properties, func(name, schema []byte) { // in the schema's order
 			var of valueSchema
 			_ = json.Unmarshal(schema, &of)
-			f.fields = append(f.fields, field{name: string(name), about: of.Description, schema: of,
+			f.fields = append(f.fields, field{name: string(name), about: of.Description, schema: of, whole: schema,
 				optional: !slices.Contains(s.Required, string(name))})
 		})
 	}
 	if f.fields == nil {
-		f.single, f.fields = true, []field{{schema: s}}
+		f.single, f.fields = true, []field{{schema: s, whole: q.Schema}}
 	}
 	return f
 }
@@ -104,7 +105,7 @@ func (f *form) answer(text string) (done bool) {
 	}
 	if text != "" {
 		value, problem := now.schema.value(text)
-		if f.problem = problem; problem != "" {
+		if f.problem = cmp.Or(problem, f.misfit(now, value)); f.problem != "" {
 			return false
 		}
 		f.values[now.name] = value
@@ -112,6 +113,19 @@ func (f *form) answer(text string) (done bool) {
 	f.problem, f.chosen = "", 0
 	f.at++
 	return f.at == len(f.fields)
+}
+
+// misfit says why the value does not fit the field, so that the other fields keep theirs. It repeats no secret. The run
+// takes yes and no for each confirmation.
+func (f *form) misfit(now field, value json.RawMessage) string {
+	err := validate.Answer(now.whole, value)
+	switch {
+	case err == nil, f.single && f.kind == messages.InputConfirmation:
+		return ""
+	case f.kind == messages.InputSecret:
+		return "the answer does not fit"
+	}
+	return err.Error()
 }
 
 // Ask asks a question line by line, for terminals that cannot redraw. show prints what is asked; read returns the
