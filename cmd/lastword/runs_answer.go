@@ -51,10 +51,16 @@ func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string
 	}
 	value := args[len(args)-1]
 	if len(args) == 2 {
-		open = stable.DeleteFunc(open, func(r request) bool { return r.Request != args[0] })
+		var names []string
+		for _, r := range open {
+			names = append(names, r.Request)
+		}
+		if open = stable.DeleteFunc(open, func(r request) bool { return r.Request != args[0] }); len(open) == 0 {
+			return messages.Errorf(messages.CodeNotFound, "run %s does not ask for %q now%s", id, args[0], words.Meant(args[0], names))
+		}
 	}
 	if len(open) != 1 {
-		return unclear(id, open, args)
+		return unclear(id, open)
 	}
 	one := open[0]
 	answer, err := json.RawMessage("null"), error(nil)
@@ -92,11 +98,8 @@ func requests(ctx context.Context, c *api.Client, id messages.RunID) (open []req
 }
 
 // unclear says why the question to answer is not unique.
-func unclear(id messages.RunID, open []request, args []string) error {
-	switch {
-	case len(open) == 0 && len(args) == 2:
-		return messages.Errorf(messages.CodeNotFound, "run %s does not ask for %q now", id, args[0])
-	case len(open) == 0:
+func unclear(id messages.RunID, open []request) error {
+	if len(open) == 0 {
 		return messages.Errorf(messages.CodeNotFound, "run %s asks nothing now", id)
 	}
 	lines := []string{fmt.Sprintf("run %s asks %d questions; name the one that you answer:", id, len(open))}

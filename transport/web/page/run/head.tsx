@@ -53,7 +53,7 @@ function Facts({ feed }: { feed: Feed }) {
   const queued = Date.parse(s.queued_at);
   const end = s.end ? Date.parse(s.end.at) : now;
   const last = feed.tree.events.at(-1);
-  const silent = last && ![...feed.tree.runs.values()].some((r) => ["waiting", "held"].includes(lookOf(r.fold.state))) && lookOf(s) === "processing" ? now - Date.parse(last.ts) : 0;
+  const silent = last && !feed.reading.value && ![...feed.tree.runs.values()].some((r) => ["waiting", "held"].includes(lookOf(r.fold.state))) && lookOf(s) === "processing" ? now - Date.parse(last.ts) : 0;
   const restarts = s.tasks.reduce((n, t) => n + t.attempt - 1, 0) + s.recoveries;
   const used = costInWords(costOf(feed.tree.top.root, now));
   const labels = Object.entries(s.queued?.labels ?? {}).filter(([name]) => name !== "traceparent" && name !== "tracestate");

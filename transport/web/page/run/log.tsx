@@ -30,6 +30,8 @@ function line(e: WireEvent, tree: Tree): string {
     case "text.done":
     case "thought.done":
       return clean(`${p?.stream}: ${JSON.stringify(cut(String(p?.text), 200))}`);
+    case "text.closed":
+      return clean(`${p?.stream}: ${plural(p?.bytes, "byte")}${p?.dropped ? ", no longer kept" : ""}`);
     case "progress":
     case "tool.progress":
       return clean(`${p?.task === p?.unit ? "" : (p?.task ?? p?.call ?? "") + " "}${p?.done}${p?.total ? " of " + p.total : ""} ${p?.unit ?? ""}`);
