@@ -13,7 +13,7 @@ import { Row } from "./row";
 import { StartDialog } from "./start";
 import { jobs, read, reading, runs, watch } from "./store";
 import { useNow } from "../run/now";
-import { clean } from "../run/text";
+import { clean, plural } from "../run/text";
 import { spentOf } from "../state/purse";
 
 function toggleStatus(status: string) {
@@ -71,7 +71,7 @@ export function RunsPage() {
   if (left.current < 0) left.current = index;
   const { state, more } = reading.value;
   const { search } = location; // how many are found is said when the search changes, not whenever a run comes
-  const found = useMemo(() => (search && state === "read" ? `${list.length} runs found` : ""), [search, state]);
+  const found = useMemo(() => (search && state === "read" ? plural(list.length, "run") + " found" : ""), [search, state]);
   const now = useNow(true);
   useEffect(() => { // what is searched for may be older than what was read
     if (state === "read" && more && list.length < 50) void read();
