@@ -126,7 +126,8 @@ func TestTalkAsks(t *testing.T) {
 	s = start(t, []string{"LASTWORD_BASE_URL=" + m.URL(), "HOME=" + t.TempDir()}, "lastword", "chat", "--progress", "plain",
 		"--repository", garden(t))
 	ask(`{"question":"Which bed?","options":["roses","ferns"]}`, "Thank you.")
-	s.keys("Dig\r")
+	s.keys("/model\rDig\r")
+	s.read("answers the next turn", 1)
 	s.read("  2. ferns\n>", 1)
 	s.keys("1\r")
 	s.read("Thank you.", 1)

@@ -257,6 +257,10 @@ func (r talkRun) Answer(ctx context.Context, request string, value json.RawMessa
 
 // talkPlainly runs a conversation line by line, without redrawing.
 func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
+	conversations, err := config.Conversations("")
+	if err != nil {
+		return err
+	}
 	start, done, err := c.starter(cmd, config, box)
 	if err != nil {
 		return err
@@ -275,13 +279,34 @@ func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *t
 			}
 			return errors.Join(err, done())
 		}
-		if strings.TrimSpace(message) == "" {
+		switch text := strings.TrimSpace(message); {
+		case text == "":
 			continue
+		case message[0] == '/':
+			err = plainCommand(cmd, c.commands(conversations, config, box), text)
+		default:
+			err = c.plainTurn(cmd, start, text, read)
 		}
-		if err := c.plainTurn(cmd, start, strings.TrimSpace(message), read); err != nil {
+		if err != nil {
 			fmt.Fprintln(stderr, "lastword:", words.Printable(err.Error()))
 		}
 	}
+}
+
+// plainCommand runs the slash command, and shows what it says. If there is none of that name, it lists those that there are.
+func plainCommand(cmd *cobra.Command, list []chatui.Command, line string) error {
+	name, argument, _ := strings.Cut(line[1:], " ")
+	for _, one := range list {
+		if one.Name == name {
+			shown, _, err := one.Run(cmd.Context(), strings.TrimSpace(argument))
+			return errors.Join(terminal.PrintText(cmd.ErrOrStderr(), shown), err)
+		}
+	}
+	for _, one := range list {
+		fmt.Fprintf(cmd.ErrOrStderr(), "/%s  %s\n", one.Name, one.About)
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "Ctrl-D leaves; a space before the / sends it to the model")
+	return nil
 }
 
 // plainTurn runs a turn. Ctrl-C cancels it.
