@@ -63,7 +63,7 @@ func TestDeliveriesSurviveAKill(t *testing.T) {
 	s := serveHTTP(t, dir, args...)
 	c, err := api.New(s.base(), "")
 	must(t, err)
-	id, err := c.Submit(t.Context(), messages.Request{Job: "hello", Input: json.RawMessage(`{}`)})
+	id, err := c.Submit(t.Context(), messages.Request{Job: "plan", Input: json.RawMessage(`{"plan":{"name":"hail","steps":[{"name":"a","job":"hello"}]}}`)})
 	must(t, err)
 	first := <-got
 	s.ends(syscall.SIGKILL)
@@ -81,12 +81,12 @@ func TestDeliveriesSurviveAKill(t *testing.T) {
 	var body struct {
 		Type messages.Kind
 		Data struct {
-			RunID   messages.RunID `json:"run_id"`
-			Job     string
-			Payload messages.RunCompleted
+			RunID      messages.RunID `json:"run_id"`
+			Job, Title string
+			Payload    messages.RunCompleted
 		}
 	}
-	if err := json.Unmarshal(second.body, &body); err != nil || body.Type != messages.KindRunCompleted || body.Data.RunID != id || body.Data.Job != "hello" {
+	if err := json.Unmarshal(second.body, &body); err != nil || body.Type != messages.KindRunCompleted || body.Data.RunID != id || body.Data.Job+body.Data.Title != "planhail" {
 		t.Errorf("the body is %s, %v", second.body, err)
 	}
 	for _, c := range []struct{ command, want string }{

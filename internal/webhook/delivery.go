@@ -235,6 +235,7 @@ func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byt
 			RunID   messages.RunID    `json:"run_id"`
 			Seq     uint64            `json:"seq"`
 			Job     string            `json:"job"`
+			Title   string            `json:"title,omitempty"`
 			Parent  messages.RunID    `json:"parent,omitempty"`
 			Labels  map[string]string `json:"labels,omitempty"`
 			Message string            `json:"message,omitempty"`
@@ -245,7 +246,7 @@ func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byt
 	}
 	b.Type, b.Timestamp = e.Kind(), e.Time
 	d := &b.Data
-	d.RunID, d.Seq, d.Job, d.Parent, d.Labels, d.Message = e.RunID, e.Seq, q.Job, q.Parent, q.Labels, e.Message
+	d.RunID, d.Seq, d.Job, d.Title, d.Parent, d.Labels, d.Message = e.RunID, e.Seq, q.Job, q.Title, q.Parent, q.Labels, e.Message
 	if d.Payload = payload; len(payload)+len(e.Message) > mostBody {
 		d.Payload, d.Message, d.Omitted = nil, "", true
 	}
