@@ -150,23 +150,23 @@ export async function accessible(page, what) {
 
 const sizes = { phone: [360, 740, 1], laptop: [1280, 800, 1], wide: [2560, 1440, 0.5] }; // with the picture's scale
 
-/** Takes pictures at three sizes in both themes, and has axe judge each. prepare brings the page to what is shown. */
-export async function pictures(t, name, url, prepare, { keep = true, ...options } = {}) {
+/** Has axe judge the page at three sizes in both themes, and takes the pictures whose size and theme begin with keep. prepare brings the page to what is shown. */
+export async function pictures(t, name, url, prepare, { keep = "", ...options } = {}) {
   mkdirSync(process.env.SHOTS, { recursive: true });
   for (const [size, [width, height, deviceScaleFactor]] of Object.entries(sizes)) {
     for (const theme of ["light", "dark"]) {
       const page = await open(t, url, { viewport: { width, height }, deviceScaleFactor, colorScheme: theme, reducedMotion: "reduce", ...options });
       await prepare(page);
       await accessible(page, `${name} ${size} ${theme}`);
-      if (keep) await picture(page, join(process.env.SHOTS, `${name}-${size}-${theme}.webp`));
+      if (`${size}-${theme}`.startsWith(keep)) await picture(page, `${name}-${size}-${theme}`);
       await page.context().close();
     }
   }
 }
 
 /** Keeps a picture as WebP, which takes less than half of a PNG. */
-async function picture(page, path) {
+export async function picture(page, name) {
   const devtools = await page.context().newCDPSession(page);
   const { data } = await devtools.send("Page.captureScreenshot", { format: "webp", quality: 80 });
-  writeFileSync(path, Buffer.from(data, "base64"));
+  writeFileSync(join(process.env.SHOTS, name + ".webp"), Buffer.from(data, "base64"));
 }

@@ -134,5 +134,5 @@ test("sign in: a token that is revoked", async (t) => {
 
 test("sign in: pictures", async (t) => {
   const server = await Server.start(t, { tokens: true });
-  await pictures(t, "signin", server.url, (page) => page.getByLabel("Token").waitFor(), { keep: false });
+  await pictures(t, "signin", server.url, (page) => page.getByLabel("Token").waitFor(), { keep: "none" });
 });

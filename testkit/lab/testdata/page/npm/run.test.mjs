@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { accessible, closeBrowser, load, open, pictures, scrolled, Server, worked } from "./kit.mjs";
+import { accessible, closeBrowser, load, open, picture, pictures, scrolled, Server, worked } from "./kit.mjs";
 
 after(closeBrowser);
 
@@ -129,7 +129,7 @@ test("run: every view, and pictures of them", async (t) => {
     await tab(page, "Answer").click();
     await page.locator(".answer h3", { hasText: "A guide" }).waitFor();
   });
-  await pictures(t, "files", `${server.url}/runs/${id}`, (page) => page.locator(".findings").waitFor(), { keep: false });
+  await pictures(t, "files", `${server.url}/runs/${id}`, (page) => page.locator(".findings").waitFor(), { keep: "none" });
 });
 
 test("run: a plan is a graph with the path taken", async (t) => {
@@ -158,7 +158,7 @@ test("run: a plan is a graph with the path taken", async (t) => {
   await page.locator(".detail pre", { hasText: '"skipped"' }).waitFor();
 });
 
-test("run: a plan of twelve long names fits, and zooms", async (t) => {
+test("run: a plan of twelve long names fits, and zooms, and pictures of it", async (t) => {
   const server = await Server.start(t);
   const name = (i) => `ask-the-editor-which-chapters-come-first-now-${i}`;
   const planned = (beside) => {
@@ -177,6 +177,7 @@ test("run: a plan of twelve long names fits, and zooms", async (t) => {
     const seen = [await page.locator(".graph").evaluate((g) => g.scrollWidth - g.clientWidth), await page.locator(".step strong").evaluateAll(cuts)];
     assert.deepEqual(seen, [0, 0], `at ${width}: how much too wide, and how many names are cut`);
     await accessible(page, `a plan at ${width}`);
+    if (width === 1280) await picture(page, "names-laptop-light");
   }
   const wide = () => page.locator(".step").first().evaluate((s) => s.getBoundingClientRect().width);
   const before = await wide();
@@ -186,7 +187,7 @@ test("run: a plan of twelve long names fits, and zooms", async (t) => {
   await page.waitForFunction((before) => document.querySelector(".step").getBoundingClientRect().width === before, before);
 });
 
-test("run: three questions at once name their steps", async (t) => {
+test("run: three questions at once name their steps, and pictures of them", async (t) => {
   const server = await Server.start(t);
   const names = ["legal", "design", "release"];
   const id = await server.submit({ title: "Ask all", plan: { steps: names.map((name) => ({ name, ask: {} })) }, tasks: [{ name: "steps", steps: [
@@ -195,11 +196,12 @@ test("run: three questions at once name their steps", async (t) => {
   await page.locator(".question").nth(2).waitFor();
   assert.deepEqual((await page.locator(".question h2").allTextContents()).sort(), names.sort());
   await accessible(page, "three questions");
+  await picture(page, "questions-laptop-light");
   for (const name of names) await page.locator(".question", { hasText: name }).getByRole("button", { name: "Yes" }).click();
   await pill(page, "completed").waitFor();
 });
 
-test("run: a chat goes on", async (t) => {
+test("run: a chat goes on, and pictures of it", async (t) => {
   const server = await Server.start(t);
   const says = { tasks: [{ name: "respond", steps: [{ do: "say", name: "answer", text: "Hello." }, { do: "result", payload: { text: "Hello." } }] }], title: "x" };
   const goesOn = async (input) => {
@@ -218,6 +220,7 @@ test("run: a chat goes on", async (t) => {
   await kept.page.getByText("What was said before 1 turn").click(); // of the server's conversation
   assert.deepEqual(await kept.page.locator(".earlier .markdown").allInnerTexts(), ["Hi", "Hello."]);
   await accessible(kept.page, "earlier turns");
+  await picture(kept.page, "turns-laptop-light");
   const { page, earlier } = await goesOn({ message: "Hi" });
   assert.deepEqual(earlier, [{ role: "user", content: "Hi" }, { role: "assistant", content: "Hello." }]);
   await page.getByText("What was said before").click();
@@ -435,7 +438,7 @@ test("run: a question is answered in place", async (t) => {
   assert.doesNotMatch(await page.content(), /s3cret/);
 });
 
-test("run: a cancel is asked for once, and shown until the run has ended", async (t) => {
+test("run: a cancel is asked for once, and shown until the run has ended, and pictures of that", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "Slow", tasks: [{ name: "hold", steps: [{ do: "stay", ms: 1500 }] }] });
   const page = await open(t, `${server.url}/runs/${id}`);
@@ -449,6 +452,8 @@ test("run: a cancel is asked for once, and shown until the run has ended", async
   await pill(page, "canceling").waitFor();
   await pill(page, "canceled").waitFor();
   await page.locator(".last-word", { hasText: "canceled by user" }).getByText("asked for on the page").waitFor();
+  await accessible(page, "canceled");
+  await picture(page, "canceled-laptop-light");
   assert.deepEqual(await page.locator(".wf-row").first().locator(".segment").evaluateAll((all) => all.map((s) => s.className.split(" ")[1]).slice(-2)), ["canceled", "canceled"]);
   assert.equal(await page.getByRole("button", { name: /^Cancel/ }).count(), 0);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { accessible, closeBrowser, load, open, pictures, scrolled, Server } from "./kit.mjs";
+import { accessible, closeBrowser, load, open, picture, pictures, scrolled, Server } from "./kit.mjs";
 
 after(closeBrowser);
 
@@ -113,7 +113,7 @@ test("runs: one box finds by time, label and text", async (t) => {
   await accessible(page, "the keys");
 });
 
-test("runs: labels as columns, times, and counts", async (t) => {
+test("runs: labels as columns, times, and counts, and pictures of them", async (t) => {
   const server = await Server.start(t);
   await aDay(server);
   await server.submit({ title: "garden" }, "prompt", { labels: { team: "docs" } });
@@ -130,6 +130,7 @@ test("runs: labels as columns, times, and counts", async (t) => {
   await page.reload();
   await page.getByRole("columnheader", { name: "team" }).waitFor();
   await accessible(page, "columns");
+  await picture(page, "columns-laptop-light");
 });
 
 test("runs: selected runs are canceled, and retried, at once", async (t) => {
@@ -158,9 +159,9 @@ test("runs: selected runs are canceled, and retried, at once", async (t) => {
   assert.deepEqual((await inputs(page)).sort(), ["done", "one", "one", "three", "three", "two"]);
 });
 
-test("runs: schedules", async (t) => {
+test("runs: schedules, and pictures of them", async (t) => {
   const server = await Server.start(t);
-  await pictures(t, "schedules", server.url + "/?schedules=1", (page) => page.getByText("paused").waitFor(), { keep: false });
+  await pictures(t, "schedules", server.url + "/?schedules=1", (page) => page.getByText("paused").waitFor(), { keep: "laptop-light" });
   const page = await open(t, server.url);
   await page.getByRole("link", { name: "Schedules" }).click();
   await page.getByRole("button", { name: "Resume nightly" }).click();
@@ -330,12 +331,12 @@ test("runs: forced colours, and text at 200 %", async (t) => {
 
 test("runs: pictures", async (t) => {
   const server = await Server.start(t);
-  await pictures(t, "none", server.url, (page) => page.getByText("No runs yet").waitFor(), { keep: false });
+  await pictures(t, "none", server.url, (page) => page.getByText("No runs yet").waitFor(), { keep: "none" });
   await aDay(server);
   await pictures(t, "runs", server.url, async (page) => {
     await row(page, "torvalds/linux").getByText("processing").waitFor();
     await page.clock.setFixedTime(Date.now() + 190_000);
     await page.getByText(/silent \d min/).waitFor();
   });
-  await pictures(t, "start", server.url + "/?start=play", (page) => page.getByLabel("title").waitFor(), { keep: false });
+  await pictures(t, "start", server.url + "/?start=play", (page) => page.getByLabel("title").waitFor(), { keep: "laptop-light" });
 });
