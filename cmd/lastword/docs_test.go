@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -32,6 +35,18 @@ project's ` + "`.lastword.yaml`" + ` sets only the keys that are marked with *pr
 
 // The page of the command line is made from the commands; make update rewrites it.
 func TestCLIPage(t *testing.T) {
+	text, err := os.ReadFile("help.txt")
+	if must(t, err); *update {
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		_, err = w.Write(text)
+		must(t, errors.Join(err, w.Close()))
+		packedHelp = packed.Bytes()
+		put(t, "help.txt.gz", packed.String())
+	}
+	if helpPages() != string(text) {
+		t.Error("help.txt.gz is not help.txt; make update packs it")
+	}
 	root := rootCommand(new(host.Program))
 	keys := map[*pflag.Flag]settings.Key{}
 	for _, k := range settings.KeysOf(root) {

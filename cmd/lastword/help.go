@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,14 +44,24 @@ func helpCommand() *cobra.Command {
 // noArguments refuses arguments.
 var noArguments = exit.Takes(0, "takes no arguments", "")
 
-//go:embed help.txt
-var helpPages string
+// The help for people is help.txt; TestCLIPage -update packs it.
+//
+//go:embed help.txt.gz
+var packedHelp []byte
+
+func helpPages() string {
+	r, err := gzip.NewReader(bytes.NewReader(packedHelp))
+	settings.Must(err)
+	text, err := io.ReadAll(r)
+	settings.Must(err)
+	return string(text)
+}
 
 // describe gives each command its page of help.txt, which has parts in a fixed order: a line, a description, examples and
 // exit codes.
 func describe(root *cobra.Command) {
 	values := strings.NewReplacer("{variables}", variables(), "{clients}", clientNames(), "{checks}", strconv.Itoa(len(probe.Checks())))
-	for _, page := range strings.Split(values.Replace(strings.TrimSuffix(helpPages, "\n")), "\n\n== ")[1:] {
+	for _, page := range strings.Split(values.Replace(strings.TrimSuffix(helpPages(), "\n")), "\n\n== ")[1:] {
 		path, page, _ := strings.Cut(page, "\n")
 		cmd, _, err := root.Find(strings.Fields(path)[1:])
 		settings.Must(err)
