@@ -17,7 +17,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -49,20 +48,16 @@ func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string
 	if err != nil {
 		return err
 	}
-	value := args[len(args)-1]
-	if len(args) == 2 {
-		var names []string
-		for _, r := range open {
-			names = append(names, r.Request)
-		}
-		if open = stable.DeleteFunc(open, func(r request) bool { return r.Request != args[0] }); len(open) == 0 {
-			return messages.Errorf(messages.CodeNotFound, "run %s does not ask for %q now%s", id, args[0], words.Meant(args[0], names))
+	var one request
+	value, named := args[len(args)-1], 0
+	for _, r := range open {
+		if len(args) == 1 || r.Request == args[0] {
+			one, named = r, named+1
 		}
 	}
-	if len(open) != 1 {
+	if named != 1 {
 		return unclear(id, open)
 	}
-	one := open[0]
 	answer, err := json.RawMessage("null"), error(nil)
 	if value != "null" {
 		if answer, err = chatui.AnswerTo(one.Input, value); err != nil {
@@ -102,7 +97,7 @@ func unclear(id messages.RunID, open []request) error {
 	if len(open) == 0 {
 		return messages.Errorf(messages.CodeNotFound, "run %s asks nothing now", id)
 	}
-	lines := []string{fmt.Sprintf("run %s asks %d questions; name the one that you answer:", id, len(open))}
+	lines := []string{fmt.Sprintf("run %s asks %s; name the one that you answer:", id, words.Count(len(open), "question"))}
 	for _, r := range open {
 		lines = append(lines, fmt.Sprintf("  lastword runs answer %s %s VALUE    # %s", r.run, chatui.Quoted(r.Request), terminal.Flat(words.Clip(r.Prompt, 80))))
 	}

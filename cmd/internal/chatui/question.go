@@ -87,7 +87,10 @@ func newForm(q messages.Input) *form {
 		})
 	}
 	if f.fields == nil {
-		f.single, f.fields = true, []field{{schema: s, whole: q.Schema}}
+		f.single, f.fields = true, []field{{schema: s}}
+		if q.Kind != messages.InputConfirmation { // which takes yes and no
+			f.fields[0].whole = q.Schema
+		}
 	}
 	return f
 }
@@ -105,7 +108,13 @@ func (f *form) answer(text string) (done bool) {
 	}
 	if text != "" {
 		value, problem := now.schema.value(text)
-		if f.problem = cmp.Or(problem, f.misfit(now, value)); f.problem != "" {
+		if err := validate.Answer(now.whole, value); err != nil && problem == "" {
+			problem = "the answer does not fit" // repeats no secret
+			if f.kind != messages.InputSecret {
+				problem = err.Error()
+			}
+		}
+		if f.problem = problem; problem != "" {
 			return false
 		}
 		f.values[now.name] = value
@@ -113,19 +122,6 @@ func (f *form) answer(text string) (done bool) {
 	f.problem, f.chosen = "", 0
 	f.at++
 	return f.at == len(f.fields)
-}
-
-// misfit says why the value does not fit the field, so that the other fields keep theirs. It repeats no secret. The run
-// takes yes and no for each confirmation.
-func (f *form) misfit(now field, value json.RawMessage) string {
-	err := validate.Answer(now.whole, value)
-	switch {
-	case err == nil, f.single && f.kind == messages.InputConfirmation:
-		return ""
-	case f.kind == messages.InputSecret:
-		return "the answer does not fit"
-	}
-	return err.Error()
 }
 
 // Ask asks a question line by line, for terminals that cannot redraw. show prints what is asked; read returns the
