@@ -185,8 +185,6 @@ func prints(t *testing.T, name, then string) command.Command {
 func TestSixShapes(t *testing.T) {
 	shell := func(script string) command.Command { return command.Command{Command: []string{"sh", "-c", script}} }
 	silent := func(c command.Command) command.Command { c.Idle = schedule.Duration(time.Second); return c }
-	compaction := `echo '{"type":"system","subtype":"init","session_id":"s"}'; while :; do echo '{"type":"system","subtype":"compact_boundary"}
-{"type":"user","message":{"content":[{"type":"text","text":"a summary"}]}}'; sleep 0.01; done`
 	for name, test := range map[string]struct {
 		agent  string
 		does   command.Command
@@ -200,10 +198,9 @@ func TestSixShapes(t *testing.T) {
 		"a child holds the pipe":    {"gemini", prints(t, "gemini-yolo", "sleep 600 & exit 0"), "completed", ""},
 		"a permission nobody sees":  {"claude", shell(`echo '{"type":"control_request","request":{"subtype":"can_use_tool","tool_name":"Bash"}}'; exec sleep 600`), "error permission_refused", ""},
 		"a refused call":            {"claude", shell(`echo '{"type":"result","subtype":"success","result":"Done.","permission_denials":[{"tool_name":"Bash"}]}'`), "error permission_refused", ""},
-		"its next step hangs":       {"opencode", silent(prints(t, "opencode-text", `echo '{"type":"step_start"}'; exec sleep 600`)), "stalled", ""},
-		"the network is gone":       {"opencode", silent(shell(`echo '{"type":"step_start"}'; exec sleep 600`)), "stalled", ""},
+		"the network is gone later": {"opencode", silent(prints(t, "opencode-text", `echo '{"type":"step_start"}'; exec sleep 600`)), "stalled", ""},
 		"it asks its model in vain": {"claude", silent(prints(t, "claude-401", "exec sleep 600")), "provider_error", ""},
-		"it shortens its history":   {"claude", shell(compaction), "stalled compaction_loop", ""},
+		"it shortens its history":   {"claude", shell(`echo '{"type":"system","subtype":"init","session_id":"s"}'; while :; do echo '{"type":"system","subtype":"compact_boundary"}'; echo '{"type":"user","message":{"content":[{"type":"text","text":"a summary"}]}}'; sleep 0.01; done`), "stalled compaction_loop", ""},
 		"it ends without a word":    {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'`), "transport_closed", ""},
 		"it closes its stdout":      {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'; exec >&- sleep 600`), "error signal", ""},
 		"it prints no JSON":         {"codex", shell(`echo codex 1.0`), "completed", ""},

@@ -229,24 +229,21 @@ say '{"type":"tool","call":"c2","name":"search"}'; say '{"type":"usage","model":
 say '{"type":"message"}'; read -r m <&4; case $m in *'"text":"left"'*) say '{"type":"seen","message":"m1"}';; esac
 say '{"type":"message","wait":false}'; read -r m <&4; echo "$m"`)}, command.Config{})
 	id := n.submit("")
-	var usage messages.Usage
 	s := n.follow(id, func(_ messages.State, e messages.Event) {
-		if b, ok := e.Body.(messages.UsageReported); ok {
-			usage = b.Usage
+		if _, ok := e.Body.(messages.UsageReported); ok {
 			_, err := n.system.Send(t.Context(), id, messages.Said{Message: "m1", Content: "left"})
 			must(t, err)
 		}
 	})
 	thoughts, _ := s.Stream("thoughts")
-	if prompt, answer := usage.Tokens(); s.Status != messages.Completed || thoughts.Text() != "hm" || prompt != 3 || answer != 4 || output(s) != `hm{"type":"message"}`+"\n" {
-		t.Errorf("%s with %q, %q, %+v", s.Status, thoughts.Text(), output(s), usage)
+	if s.Status != messages.Completed || thoughts.Text() != "hm" || s.Purse.Spent.Input != 3 || s.Purse.Spent.Output != 4 || output(s) != `hm{"type":"message"}`+"\n" {
+		t.Errorf("%s with %q, %q, %+v", s.Status, thoughts.Text(), output(s), s.Purse)
 	}
 	if len(s.Calls) != 2 || slices.ContainsFunc(s.Calls, func(c messages.Call) bool { return !c.Ended }) || len(s.Messages) != 1 || s.Messages[0].At != "program" ||
 		!slices.ContainsFunc(s.Kept, func(k messages.StepKept) bool { return k.Step == messages.SeenStep+"m1" }) {
 		t.Errorf("the calls are %+v, the messages %+v, kept is %+v", s.Calls, s.Messages, s.Kept)
 	}
-	spends := shell(`echo '{"type":"usage","input":3,"output":4}' >&3; exec sleep 600`)
-	if s := run(t, command.Command{Budget: messages.Budget{Tokens: 5}, Command: spends}, ""); codeOf(s) != messages.CodeBudget {
+	if s := run(t, command.Command{Budget: messages.Budget{Tokens: 5}, Command: shell(`echo '{"type":"usage","input":3,"output":4}' >&3; exec sleep 600`)}, ""); codeOf(s) != messages.CodeBudget {
 		t.Errorf("it goes on with its budget spent: %s", s.Status)
 	}
 }
