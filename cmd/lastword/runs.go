@@ -322,6 +322,9 @@ func explainCommand(p *host.Program) *cobra.Command {
 			return err
 		}
 		sentences, err := explain.Read(c.Follow(cmd.Context(), id, messages.FollowOptions{}), state.Milestone)
+		if _, live := c.(*api.Client); !live && !state.Status.IsEnded() {
+			sentences = append(sentences, "But no process has its folder open, so nothing works at it now.")
+		}
 		for _, says := range sentences {
 			fmt.Fprintln(cmd.OutOrStdout(), words.Printable(says))
 		}
