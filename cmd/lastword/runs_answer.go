@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -112,6 +113,9 @@ func runsSayCommand(remote *host.Remote) *cobra.Command {
 		RunE: remote.Ask(ofRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID, args []string) error {
 			if msg.Mode, msg.Content = messages.Steer, args[0]; interrupt {
 				msg.Mode = messages.Interrupt
+			}
+			if !utf8.ValidString(msg.Content) {
+				return messages.InvalidInput("the message is not UTF-8; convert it")
 			}
 			m, err := c.Say(cmd.Context(), id, msg)
 			if err == nil {

@@ -258,6 +258,8 @@ func AnswerTo(q messages.Input, text string) (json.RawMessage, error) {
 	}
 	f.answer(text)
 	switch {
+	case !utf8.ValidString(text):
+		return nil, messages.InvalidInput("the answer is not UTF-8; convert it")
 	case f.problem != "":
 		return nil, messages.InvalidInput("%s", f.problem)
 	case !f.single:

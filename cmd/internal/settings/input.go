@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -183,14 +184,20 @@ func (m *member) read(text string) (raw json.RawMessage, err error) {
 			err = fmt.Errorf("must be a JSON %s", m.form.Type)
 		}
 	}
-	if text == "" {
+	switch {
+	case text == "":
 		return nil, nil
+	case !utf8.ValidString(text):
+		return nil, errNoText
 	}
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(value)
 }
+
+// errNoText refuses bytes that encoding/json would replace.
+var errNoText = errors.New("must be UTF-8; convert it")
 
 // list is a flag that can be repeated.
 type list struct{ *member }
@@ -200,7 +207,9 @@ func (l list) Set(text string) error { return l.Append(text) }
 func (l list) Append(text string) error { return l.Replace(append(l.GetSlice(), text)) }
 
 func (l list) Replace(all []string) (err error) {
-	l.text = strings.Join(all, ", ")
+	if l.text = strings.Join(all, ", "); !utf8.ValidString(l.text) {
+		return errNoText
+	}
 	l.value, err = json.Marshal(all)
 	return err
 }

@@ -201,7 +201,7 @@ func BadValue(err error) error {
 		return err
 	}
 	name, kind, must := wrong.GetFlag().Name, wrong.GetFlag().Value.Type(), wrong.Unwrap().Error()
-	if isPlain(kind) || kind == "bool" {
+	if (isPlain(kind) || kind == "bool") && !errors.Is(err, errNoText) {
 		must = expected(kind)
 	}
 	return fmt.Errorf("--%s %q: %s", name, wrong.GetValue(), must)
