@@ -20,24 +20,18 @@ func TestCloseUnderLoad(t *testing.T) {
 	noError(t, err)
 	var started sync.Map
 	var starters sync.WaitGroup
-	began := make(chan struct{}, 1)
+	began := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(began) })
 	for range 8 {
 		starters.Go(func() {
 			for n := 0; ; n++ {
-				work := heed
-				if n%2 == 0 {
-					work = nothing
-				}
-				run, err := s.Start(context.Background(), job(work), actors.Options{})
+				run, err := s.Start(context.Background(), []actors.Job{job(nothing), job(heed)}[n%2], actors.Options{})
 				if err != nil {
 					return
 				}
 				started.Store(run.ID(), true)
 				if n == 500 {
-					select {
-					case began <- struct{}{}:
-					default:
-					}
+					begin()
 				}
 			}
 		})
