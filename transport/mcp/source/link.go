@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -254,15 +252,9 @@ type boundedTransport struct{ dial.NamedTransport }
 // call, mcp-go must not take that for the end of the session: the call would be made again.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ours := requestOf(r.Context())
-	asks := ours != nil && r.Method == http.MethodPost
-	if asks {
-		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
-			ours.taken.Store(true)
-		}}))
-	}
 	answer, err := t.NamedTransport.RoundTrip(r)
-	if asks && err == nil && answer.StatusCode >= http.StatusMultipleChoices {
-		ours.taken.Store(false)
+	if ours != nil && r.Method == http.MethodPost && (err == nil && answer.StatusCode == http.StatusOK || err != nil && messages.CodeOf(err) == "") {
+		ours.taken.Store(true) // an error of dialling has a code
 	}
 	if err == nil && answer.StatusCode == http.StatusBadRequest && r.Header.Get(transport.HeaderKeySessionID) != "" {
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal)) // what was read counts
@@ -275,11 +267,9 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}{io.MultiReader(bytes.NewReader(said), answer.Body), answer.Body}
 	}
 	if err == nil && r.Method == http.MethodGet && (answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusForbidden ||
-		answer.StatusCode == http.StatusNotAcceptable || answer.StatusCode == http.StatusNotImplemented) {
+		answer.StatusCode == http.StatusNotAcceptable || answer.StatusCode == http.StatusNotImplemented ||
+		answer.StatusCode == http.StatusNotFound && r.Header.Get("Last-Event-ID") != "") {
 		answer.StatusCode = http.StatusMethodNotAllowed
-	}
-	if err == nil && r.Header.Get("Last-Event-ID") != "" && answer.StatusCode == http.StatusNotFound {
-		answer.StatusCode = http.StatusGone
 	}
 	if err == nil && ours != nil && answer.StatusCode == http.StatusForbidden {
 		if wants := wantedScopes.FindStringSubmatch(answer.Header.Get("WWW-Authenticate")); wants != nil {
@@ -308,7 +298,7 @@ func (l *httpLink) SetProtocolVersion(version string) {
 // ask sends a request. It takes no answer to another one: mcp-go takes any that comes.
 func (l *httpLink) ask(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	answer, err := l.StreamableHTTP.SendRequest(ctx, r)
-	if err == nil && answer != nil && answer.Error == nil && fmt.Sprint(answer.ID.Value()) != fmt.Sprint(r.ID.Value()) {
+	if err == nil && answer != nil && answer.Error == nil && answer.ID.String() != r.ID.String() {
 		return nil, errors.New("it answered another request")
 	}
 	return answer, err
