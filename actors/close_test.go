@@ -42,20 +42,16 @@ func TestCloseUnderLoad(t *testing.T) {
 	if err != nil && messages.CodeOf(err) != messages.CauseShutdown {
 		t.Errorf("Close: %v", err)
 	}
-	n, open := 0, 0
+	open := 0
 	archive := journal.NewArchive(j)
 	started.Range(func(id, _ any) bool {
-		n++
 		state, err := archive.State(context.Background(), id.(messages.RunID))
 		if err != nil || !state.Status.IsEnded() {
 			open++
-			t.Logf("%s is %s: %v", id, state.Status, err)
+			t.Errorf("%s is %s: %v", id, state.Status, err)
 		}
 		return open < 20
 	})
-	if open > 0 {
-		t.Errorf("%d of %d runs have no terminal", open, n)
-	}
 	if errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

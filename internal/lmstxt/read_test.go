@@ -1,8 +1,6 @@
 package lmstxt
 
-import (
-	"testing"
-)
+import "testing"
 
 // A window is the same characters, however the text comes.
 func FuzzWindow(f *testing.F) {

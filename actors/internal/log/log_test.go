@@ -66,8 +66,8 @@ func TestOwnedWhileItStarts(t *testing.T) {
 		})
 		must(t, <-stored)
 	}
-	store := &readFirst{Journal: journal.NewMemory(), first: func() { durable(2, 1, messages.RunStarted{Epoch: 1}) }}
-	l = New("r", NewAppender(t.Context(), Config{Node: supervision.NewNode(nil, nil), Journal: store, Logger: zap.NewNop()}), 1<<20)
+	l = New("r", NewAppender(t.Context(), Config{Node: supervision.NewNode(nil, nil), Logger: zap.NewNop(), Journal: &readFirst{
+		journal.NewMemory(), func() { durable(2, 1, messages.RunStarted{Epoch: 1}) }}}), 1<<20)
 	durable(1, 0, messages.RunQueued{Job: "test", Mode: messages.Detached})
 	if _, err := l.Owned(t.Context()); err != nil || l.Dropped() != nil {
 		t.Errorf("the run was dropped: %v, %v", l.Dropped(), err)

@@ -254,9 +254,8 @@ func TestUnauthorized(t *testing.T) {
 func TestVersions(t *testing.T) {
 	const refusal = `"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}`
 	for name, c := range map[string]struct {
-		discovers []string // what it answers to server/discover, one after the other
-		legacy    bool
-		gone      bool
+		discovers    []string // what it answers to server/discover, one after the other
+		legacy, gone bool
 	}{
 		"an empty answer":     {[]string{`"result":{}`}, true, false},
 		"only older versions": {[]string{`"result":{"supportedVersions":["2025-11-25"],"capabilities":{"tools":{}}}`}, true, true},
