@@ -296,15 +296,15 @@ func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *t
 // plainCommand runs the slash command, and shows what it says. If there is none of that name, it lists those that there are.
 func plainCommand(cmd *cobra.Command, list []chatui.Command, line string) error {
 	name, argument, _ := strings.Cut(line[1:], " ")
-	all := ""
+	var all strings.Builder
 	for _, one := range list {
 		if one.Name == name {
 			shown, _, err := one.Run(cmd.Context(), strings.TrimSpace(argument))
 			return errors.Join(terminal.PrintText(cmd.ErrOrStderr(), shown), err)
 		}
-		all += "/" + one.Name + "  " + one.About + "\n"
+		all.WriteString("/" + one.Name + "  " + one.About + "\n")
 	}
-	return terminal.PrintText(cmd.ErrOrStderr(), all+"Ctrl-D leaves; a space before the / sends it to the model")
+	return terminal.PrintText(cmd.ErrOrStderr(), all.String()+"Ctrl-D leaves; a space before the / sends it to the model")
 }
 
 // plainTurn runs a turn. Ctrl-C cancels it.
