@@ -132,7 +132,7 @@ func TestComposeSample(t *testing.T) {
 	for _, s := range project.Services {
 		images[s.Image]++
 	}
-	if len(images) != 2 || images["nats:2"] != 3 || images["ghcr.io/seed889630bf/lastword:0.1.0"] != 3 {
+	if len(images) != 2 || images["nats:2"] != 3 || images["ghcr.io/seed889630bf/lastword:0.2.0"] != 3 {
 		t.Errorf("%v", images)
 	}
 	if a := project.Services["a"]; len(a.DependsOn) != 3 || !a.ReadOnly || a.User != "1000" || a.Environment["LASTWORD_SERVE_NATS"] == nil ||
