@@ -57,7 +57,7 @@ func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string
 		}
 	}
 	if named != 1 {
-		return unclear(id, open)
+		return unclear(id, open, args[:len(args)-1], named)
 	}
 	answer, err := json.RawMessage("null"), error(nil)
 	if value != "null" {
@@ -93,16 +93,20 @@ func requests(ctx context.Context, c *api.Client, id messages.RunID) (open []req
 	return open, nil
 }
 
-// unclear says why the question to answer is not unique.
-func unclear(id messages.RunID, open []request) error {
-	if len(open) == 0 {
-		return messages.Errorf(messages.CodeNotFound, "run %s asks nothing now", id)
+// unclear says why it is not clear which question to answer: named of those that are open have the name, if one is given.
+func unclear(id messages.RunID, open []request, name []string, named int) error {
+	code := messages.CodeNotFound
+	lines := []string{fmt.Sprintf("run %s asks nothing now", id)}
+	switch {
+	case len(name) > 0 && named == 0:
+		lines[0] = fmt.Sprintf("run %s does not ask for %q now", id, name[0])
+	case len(open) > 0:
+		code, lines[0] = messages.CauseInvalidInput, fmt.Sprintf("run %s asks %d questions; name the one that you answer:", id, len(open))
 	}
-	lines := []string{fmt.Sprintf("run %s asks %s; name the one that you answer:", id, words.Count(len(open), "question"))}
 	for _, r := range open {
 		lines = append(lines, fmt.Sprintf("  lastword runs answer %s %s VALUE    # %s", r.run, chatui.Quoted(r.Request), terminal.Flat(words.Clip(r.Prompt, 80))))
 	}
-	return messages.InvalidInput("%s", strings.Join(lines, "\n"))
+	return messages.Errorf(code, "%s", strings.Join(lines, "\n"))
 }
 
 func runsSayCommand(remote *host.Remote) *cobra.Command {

@@ -49,7 +49,7 @@ func TestRuns(t *testing.T) {
 	runs(0, string(id)+"  waiting for a person  plan", "", "ls", "--status", "waiting", "--label", "team=docs")
 	runs(2, "", "did you mean waiting?", "ls", "--status", "wating")
 	runs(3, "", "answer y or n", "answer", "last", "maybe")
-	runs(3, "", "asks 1 question; name the one", "answer", "last", "name", "true")
+	runs(1, "", "does not ask for \"name\"", "answer", "last", "name", "true")
 	runs(0, "", "", "answer", string(id[:12]), "yes")
 	sub := id
 	for e, err := range client.Follow(t.Context(), id, messages.FollowOptions{Tree: true}) {
