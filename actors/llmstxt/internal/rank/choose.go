@@ -219,8 +219,10 @@ func (r *ranking) choose() (chosen []*item) {
 func (r *ranking) dropSilent(chosen []*item) []*item {
 	silent := 0
 	return slices.DeleteFunc(chosen, func(x *item) bool {
-		silent += boolToInt(x.class == classSource && x.Note+x.Contents == "")
-		if x.class != classSource || x.Note+x.Contents != "" || silent <= mostSilent {
+		if x.class != classSource || x.Note+x.Contents != "" {
+			return false
+		}
+		if silent++; silent <= mostSilent {
 			return false
 		}
 		r.pass(x.Path, "nothing says what it is")
