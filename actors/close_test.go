@@ -42,8 +42,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	if err != nil && messages.CodeOf(err) != messages.CauseShutdown {
 		t.Errorf("Close: %v", err)
 	}
-	open := 0
-	archive := journal.NewArchive(j)
+	open, archive := 0, journal.NewArchive(j)
 	started.Range(func(id, _ any) bool {
 		state, err := archive.State(context.Background(), id.(messages.RunID))
 		if err != nil || !state.Status.IsEnded() {

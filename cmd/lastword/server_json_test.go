@@ -13,17 +13,14 @@ import (
 )
 
 // What the registry and the bundles' hosts are told is what this program is: the module's name, and the version
-// of the changelog's last release, 0.0.0 before the first. The digests fit no file until a release writes them.
+// of the changelog's last release, 0.0.0 before the first. So are the docs that say how to install it. The digests fit no file until a release writes them.
 func TestPackages(t *testing.T) {
 	const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 	var s struct {
-		Schema      string `json:"$schema"`
-		Name        string
-		Title       string
-		Description string
-		Version     string
-		Repository  struct{ URL, Source string }
-		Packages    []struct{ Identifier, FileSha256 string }
+		Schema                            string `json:"$schema"`
+		Name, Title, Description, Version string
+		Repository                        struct{ URL, Source string }
+		Packages                          []struct{ Identifier, FileSha256 string }
 	}
 	whole := readJSON(t, "package/server.json", &s)
 	c := jsonschema.NewCompiler()
@@ -33,8 +30,7 @@ func TestPackages(t *testing.T) {
 	}
 	owner, version := modulePath(t), released(t)
 	at := "https://github.com/" + owner + "/lastword"
-	if s.Name != "io.github."+owner+"/lastword" || s.Repository.URL != at || s.Repository.Source != "github" || s.Title == "" ||
-		s.Version != version {
+	if s.Name != "io.github."+owner+"/lastword" || s.Repository.URL != at || s.Repository.Source != "github" || s.Title == "" || s.Version != version {
 		t.Errorf("the server is %s %s of %+v, the module's owner %s, the release %s", s.Name, s.Version, s.Repository, owner, version)
 	}
 	bundle := regexp.MustCompile(fmt.Sprintf(`^%s/releases/download/v%s/lastword-(linux|darwin|windows)-(amd64|arm64)\.mcpb$`,
@@ -48,6 +44,13 @@ func TestPackages(t *testing.T) {
 	readJSON(t, "package/manifest.json", &m)
 	if m.Name != "lastword" || m.Version != version || m.Description != s.Description {
 		t.Errorf("the bundle's manifest is of %+v", m)
+	}
+	for _, name := range []string{"install.md", "operations.md", "operations/compose.yaml", "operations/kubernetes.yaml"} {
+		data, err := os.ReadFile("../../docs/" + name)
+		other := regexp.MustCompile(`lastword[:_-]\d+\.\d+\.\d+`).FindString(strings.ReplaceAll(string(data), version, ""))
+		if err != nil || other != "" {
+			t.Errorf("docs/%s names %s, and not the release %s: %v", name, other, version, err)
+		}
 	}
 }
 
