@@ -179,12 +179,16 @@ type Tally struct {
 
 // Add adds the token counts that a server told in an operation. The API has no word for an estimate.
 func (t *Tally) Add(op *transcript.Op) {
+	var used *messages.Usage
 	switch b := op.Event.Body.(type) {
 	case messages.LLMCompleted:
-		if op.Do == transcript.Update && b.Usage != nil && !b.Usage.Estimated {
-			t.Tokens = t.Tokens.Sum(b.Usage)
+		if op.Do == transcript.Update {
+			used = b.Usage
 		}
 	case messages.UsageReported:
-		t.Tokens = t.Tokens.Sum(&b.Usage)
+		used = &b.Usage
+	}
+	if used != nil && !used.Estimated {
+		t.Tokens = t.Tokens.Sum(used)
 	}
 }
