@@ -130,6 +130,10 @@ test("run: every view, and pictures of them", async (t) => {
     await page.locator(".answer h3", { hasText: "A guide" }).waitFor();
   });
   await pictures(t, "files", `${server.url}/runs/${id}`, (page) => page.locator(".findings").waitFor(), { keep: "none" });
+  await pictures(t, "why", `${server.url}/runs/${id}`, async (page) => {
+    await tab(page, "Why").click();
+    await page.locator(".why li", { hasText: "assignment to entry in nil map" }).waitFor();
+  }, { keep: "laptop-light" });
 });
 
 test("run: a plan is a graph with the path taken", async (t) => {

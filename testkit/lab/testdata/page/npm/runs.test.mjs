@@ -133,7 +133,7 @@ test("runs: labels as columns, times, and counts, and pictures of them", async (
   await picture(page, "columns-laptop-light");
 });
 
-test("runs: selected runs are canceled, and retried, at once", async (t) => {
+test("runs: selected runs are canceled, and retried, at once, and pictures of that", async (t) => {
   const server = await Server.start(t);
   for (const title of ["one", "two", "three"]) await server.submit({ title, tasks: [{ name: "fetch", steps: [{ do: "hang" }] }] });
   await server.submit({ title: "done" });
@@ -146,6 +146,7 @@ test("runs: selected runs are canceled, and retried, at once", async (t) => {
   await page.getByLabel("Select one").check();
   await page.getByText("2 runs selected").waitFor();
   await accessible(page, "two are selected");
+  await picture(page, "selected-laptop-light");
   await page.getByRole("button", { name: "Cancel 2" }).click();
   await page.getByRole("button", { name: "Yes, cancel 2 runs" }).click();
   await page.getByText("Canceled 2 runs").waitFor();
