@@ -185,7 +185,7 @@ func TestTitlesInASectionDiffer(t *testing.T) {
 	for _, l := range index.Sections[0].Links {
 		titles = append(titles, l.Title)
 	}
-	want := "Sampling (client), Same (docs/one.md), Sampling (server), Same (docs/two.md), lib"
+	want := "Sampling (client), Same (one), Sampling (server), Same (two), lib"
 	if got := strings.Join(titles, ", "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

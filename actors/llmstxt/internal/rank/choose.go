@@ -400,8 +400,14 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 	return names[:min(len(names), mostGroups)]
 }
 
-// distinguish adds to titles that repeat within a section the shortest distinction: the folder's name, or else the
-// path.
+// distinctions are what may tell pages of one title apart, the best first.
+var distinctions = []func(path string) string{
+	func(p string) string { return path.Base(path.Dir(p)) },
+	func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) },
+	distinction,
+}
+
+// distinguish adds to titles that repeat within a section the first distinction that differs for all of them.
 func distinguish(links []Link) {
 	same := make(map[string][]int)
 	for i, l := range links {
@@ -411,18 +417,20 @@ func distinguish(links []Link) {
 		if len(group) == 1 {
 			continue
 		}
-		folders := make(map[string]bool)
-		for _, i := range group {
-			folders[path.Base(path.Dir(links[i].Path))] = true
-		}
-		for _, i := range group {
-			label := path.Base(path.Dir(links[i].Path))
-			if len(folders) < len(group) {
-				label = distinction(links[i].Path)
+		for _, label := range distinctions {
+			labels := make(map[string]bool)
+			for _, i := range group {
+				labels[label(links[i].Path)] = true
 			}
-			if label != "." && label != links[i].Title {
-				links[i].Title += " (" + label + ")"
+			if len(labels) < len(group) {
+				continue
 			}
+			for _, i := range group {
+				if own := label(links[i].Path); own != "." && own != links[i].Title {
+					links[i].Title += " (" + own + ")"
+				}
+			}
+			break
 		}
 	}
 }

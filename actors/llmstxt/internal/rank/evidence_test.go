@@ -93,13 +93,15 @@ func TestWhatUsesMuchComesFirst(t *testing.T) {
 
 func TestWhatIsNotForReaders(t *testing.T) {
 	index := build(t, fixture(t, "what_is_not_for_readers"), scan.Origin{}, rank.Options{})
-	const want = "Docs: README.md\nSource: frob.js\nConfiguration: package.json\nOptional: .github/CONTRIBUTING.md LICENSE\n"
+	const want = "Docs: README.md docs/MigratingTo1.10.md docs/MigratingTo1.11.md\nSource: frob.js\nConfiguration: package.json\nOptional: .github/CONTRIBUTING.md LICENSE\n"
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	for _, want := range []string{"deps/other/other.js made by others", "docs/CHANGELOG.md what changed",
 		"README.中文.md a translation", "docs/blog/posts/new.md news", "create/template-solid/README.md news",
-		"docs/old.md its text", "docs/how.rst its text", "Frob.slnx for tools", "examples/a.output for tools"} {
+		"docs/old.md its text", "docs/how.rst its text", "Frob.slnx for tools", "examples/a.output for tools",
+		"release notes/v1.2.md what changed", "docs/proposals/000-template.md a form", "openspec/changes/archive/turn/design.md what changed",
+		"skills/frob/references/turn.md made", "docs/MigratingTo1.9.md about an older version", "examples/package.json builds"} {
 		if !strings.Contains(fmt.Sprint(index.Passed), want) {
 			t.Errorf("%s is not among %v", want, index.Passed)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/scan"
@@ -211,25 +213,27 @@ var (
 		`(un)?licen[cs]e|copying|change(log|s)|history|news|release[-_]notes|upgrad(e|ing)|migrat(ion|ing)|security)` +
 		`([-_]([A-Z0-9.+]+|guide|policy|[vV]?\d.*))?(\.(md|mdx|rst|txt|adoc|asc|org|markdown|rdoc))?$`)
 	changeName = lazyregexp.New(`(?i)^(change(log|s)|history|release[-_]notes|analyzerreleases)([-_.].*)?\.\w+$`)
-	oldChanges = lazyregexp.New(`(?i)^(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d`)
+	oldChanges = lazyregexp.New(`(?i)(^|/)(release[-_ ]?notes/|openspec/changes/|(change(log|s)|history|news|release[-_]notes)[-_.]?v?\d[^/]*$)`)
 	peopleName = lazyregexp.New(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|security.contacts|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
 	// peoplePage matches pages that stand on sites, too.
 	peoplePage = lazyregexp.New(`(?i)^(authors|credits|kudos|thanks|sponsors?|backers|adopters|acknowledg\w*|who.?s.using.*|used.by|(open.?source|commercial|known).users)\.\w+$`)
-	toolFile   = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
+	// blankForm matches what the authors of proposals copy.
+	blankForm = lazyregexp.New(`(?i)(^|/)((proposals?|rfcs?|adrs?|keps?|designs?|features?|decisions)/(.*/)?[^/]*|\d+[-_])template\.\w+$`)
+	toolFile  = lazyregexp.New(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^(summary|_?sidebar|_navbar|_coverpage|_?toc)\.(md|rst)$|^cran-comments|^cmakelists\.txt$|\.(slnx?|props|targets|output)$`)
 	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
 	// inner and post match files that are not for others, and foreign matches files that others have made, or that are
 	// parts of pages.
 	marked = lazyregexp.New(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|perf(ormance)?|coverage|jacoco|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|_?deprecat(ed|ion)|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
-		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playground|sandbox|data-raw|revdep|` +
+		`locales?|i18n|lang|translations|generat(ed|ors?)|skeletons?|wrappers?|playgrounds?|sandbox|data-raw|revdep|` +
 		`blog|_posts|posts|news|rfcs?|proposals|plans|website|snap|m4|_\w+)([/_.-]|$)`)
 	wording = lazyregexp.New(`(?i)(^|/)(locales?|i18n|lang|translations|messages|l10n)/([a-z]{2,3}([-_][a-z]{2,4})?)(/.*|\.(json|ya?ml|po|ts|js|php|properties|toml|ftl))$`)
 	inner   = lazyregexp.New(`(?i)(^|/)_?(internals?|private|priv|impl|details?)/`)
-	post    = lazyregexp.New(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playground)/)`)
-	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(als?)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static|(docs?|site|website)/(.*/)?_?(snippets|partials|includes))/`)
+	post    = lazyregexp.New(`(?i)(^|/)(blog(\.mdx?$|/)|(_posts|templates?|template-[^/]+|starters?|boilerplates?|playgrounds?)/)`)
+	foreign = lazyregexp.New(`(?i)(^|/)(deps|extern(als?)?|bundled|embedded\w*|vendor\w*|third.?party|3rd.?party|single_include|docset|licenses|inst/doc|priv/static|(docs?|site|website)/(.*/)?_?(snippets|partials|includes)|skills/(.*/)?references?)/`)
 )
 
 // isSkill reports whether a page is a skill that agents of users load, and not one of the maintainers' own.
@@ -257,6 +261,10 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "news, or the start of another project"
 	case f.Kind == scan.Document && peoplePage.MatchString(base):
 		return "about people"
+	case f.Kind == scan.Document && blankForm.MatchString(f.Path):
+		return "a form to fill in"
+	case r.isSuperseded(f.Path):
+		return "about an older version"
 	case r.makesSite(f):
 		return "makes the site"
 	case f.Path == r.readme.Path, r.onSite[f.Path] && !page.IsLicence(base) && !aboutConduct.MatchString(base):
@@ -269,7 +277,7 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "written by a program"
 	case page.IsLicence(base) && !isOptional(f.Path):
 		return "a licence of a part"
-	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base), oldChanges.MatchString(base):
+	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base), oldChanges.MatchString(f.Path):
 		return "what changed in a part, or long ago"
 	case toolFile.MatchString(base):
 		return "for tools"
@@ -277,6 +285,8 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "made by others, or a part of pages"
 	case peopleName.MatchString(base) && (f.Kind == scan.Document || depth(f.Path) == 0):
 		return "about people, or the project's own work"
+	case f.Place == scan.Example && f.Kind == scan.Manifest && depth(f.Path) == 1:
+		return "builds the examples"
 	case wording.MatchString(f.Path), f.Kind == scan.Document && r.isTranslation(f.Path):
 		return "a translation"
 	case r.isBuilt(f.Path):
@@ -378,6 +388,25 @@ func (r *ranking) isBuilt(p string) bool {
 }
 
 var versionFolder = lazyregexp.New(`(^|/)v[0-8]/`)
+
+// ofVersion matches a page about a change of version. Its groups are what its siblings begin with, too, and the version.
+var ofVersion = lazyregexp.New(`(?i)^(.*/)?((?:migrat|upgrad|release|what.?s.?new)[a-z]*(?:[-_ ]?to)?[-_ ]?)v?(\d+(?:\.\d+){0,2})\.(mdx?|rst|adoc)$`)
+
+// isSuperseded reports whether the path is a page about a version, and two pages beside it are about newer ones.
+func (r *ranking) isSuperseded(p string) bool {
+	m := ofVersion.FindStringSubmatch(p)
+	if m == nil {
+		return false
+	}
+	newer := 0
+	for i := range r.repo.Files {
+		if p := r.repo.Files[i].Path; strings.HasPrefix(p, m[1]+m[2]) {
+			other := ofVersion.FindStringSubmatch(p)
+			newer += boolToInt(other != nil && other[1]+other[2] == m[1]+m[2] && semver.Compare("v"+other[3], "v"+m[3]) > 0)
+		}
+	}
+	return newer > 1
+}
 
 // isOlder reports whether the path is below a folder such as v3 that has a v4 beside it.
 func (r *ranking) isOlder(p string) bool {

@@ -127,12 +127,12 @@ func finishNote(note string, c *item) string {
 	if prose.SameWords(note, c.Title) || prose.IsBoilerplate(note) || codeMark.MatchString(note) || needsNeighbours.MatchString(note) {
 		return ""
 	}
-	return note
+	return strings.TrimSuffix(note, ":")
 }
 
 var (
 	codeMark        = lazyregexp.New(`=> |-> |[;{]$|^[({<@]|:= |^(export|const|let|import|async fn|fn|def) |\(\) \{`)
-	needsNeighbours = lazyregexp.New(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)`)
+	needsNeighbours = lazyregexp.New(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way|can be)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)|\bfollowing\b[^.]*:$`)
 )
 
 // withDashes replaces the hyphens that plain text uses for dashes.

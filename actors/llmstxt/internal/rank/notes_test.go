@@ -16,6 +16,7 @@ func TestNotesHaveNoResidue(t *testing.T) {
 		"docs/warned.md": "",
 		"docs/list.md":   "",
 		"docs/turn.md":   "Turns a widget as often as it is told to.",
+		"docs/kit.md":    "", "docs/events.md": "", "docs/roles.md": "The turn decorator and frob.Widget belong together.",
 		"docs/errors.md": "Errors say which widget failed, and why.",
 		"docs/whole.rst": "Turns a widget as often as it is told to.",
 		"docs/part.md":   "Routes lead widgets to where they belong.",

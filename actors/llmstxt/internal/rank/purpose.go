@@ -158,7 +158,7 @@ func hasDefinition(sentence string, names []string) bool {
 		subject, article := strings.CutPrefix(subject, "the ")
 		subject = strings.Trim(subject, "*`_\"{} ")
 		for _, n := range names {
-			n = strings.Trim(n, "*`_\"{} ")
+			n = strings.TrimPrefix(strings.Trim(n, "*`_\"{} "), "the ")
 			switch {
 			case subject == n, len(subject) > 2 && !article && prose.HasWords(n, subject) && kindNouns.Word(text) != "":
 				return true

@@ -72,6 +72,9 @@ type spot struct {
 
 const noLink, noPosition = 1 << 30, 1e18
 
+// readFirst matches pages and folders that a reader needs before others. In folders, "install" may be a command.
+var readFirst = lazyregexp.New(`(?i)((^|/)(introduction|overview|getting[-_ ]?started|quick[-_ ]?start|installation)|^install(ing)?)(\.\w+)?$`)
+
 // places returns the places in a folder with these settings, and the place of the first link to one of them.
 func (f *plainFolder) places(dir string, settings *arrangement) (nodes []*Node, first int) {
 	names := f.in[dir]
@@ -107,6 +110,8 @@ func (f *plainFolder) spot(p string, isFolder bool) spot {
 	s := spot{rank: 1, link: noLink, position: noPosition, name: strings.ToLower(path.Base(p))}
 	if numbered {
 		s.position = position
+	} else if readFirst.MatchString(p) {
+		s.position = noPosition - 1e9
 	}
 	if isFolder {
 		var children []*Node

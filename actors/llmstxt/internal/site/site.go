@@ -92,7 +92,7 @@ type reader struct {
 var readers = slices.Concat(scripted, described)
 
 // elsewhere matches folders whose sites do not document the project.
-var elsewhere = lazyregexp.New(`(^|/)(examples?|templates?|tests?|e2e|fixtures?|__\w+__|node_modules|playground|starter|boilerplate)(/|$)`)
+var elsewhere = lazyregexp.New(`(^|/)(examples?|templates?|tests?|e2e|fixtures?|__\w+__|node_modules|playgrounds?|starter|boilerplate)(/|$)`)
 
 // Read returns the sites of a repository, the one with the most pages first.
 func Read(r *Repository) []*Site {

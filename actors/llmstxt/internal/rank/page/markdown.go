@@ -26,6 +26,9 @@ func readMarkdown(path, source string) Page {
 	if strings.Contains(source, "]({") {
 		source = liquidLink.ReplaceAllString(source, "](#)")
 	}
+	if strings.Contains(source, "}`") {
+		source = mystRole.ReplaceAllString(source, "`")
+	}
 	src := []byte(source)
 	doc := markdown().Parse(text.NewReader(src))
 	p := Page{Path: path, Title: front["title"], Lead: front["description"]}
@@ -34,6 +37,9 @@ func readMarkdown(path, source string) Page {
 		r.block(n)
 	}
 	p.Title = cmp.Or(p.Title, r.htmlTitle)
+	if strings.Contains(strings.ToLower(source), "lorem ipsum dolor") { // it shows how texts look
+		p.Prose, p.opening = nil, ""
+	}
 	return p
 }
 
@@ -50,6 +56,9 @@ var moduleLine = lazyregexp.New(`(?m)^(import ([\w*{][\w\s,*{}$]*from )?["'][^"'
 
 // liquidLink matches the target of a link by Jekyll: "]({% link page.md %})".
 var liquidLink = lazyregexp.New(`\]\(\{[{%][^)\n]*\)`)
+
+// mystRole matches the role before a text in backticks: "{py:func}`echo`".
+var mystRole = lazyregexp.New("\\{[a-z][a-z:_+-]*\\}`[~!]?")
 
 // mdReader holds the state of a readMarkdown.
 type mdReader struct {
