@@ -78,7 +78,7 @@ var unreleased = lazyregexp.New(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
 
 var (
 	emoji         = lazyregexp.New(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // emoji or their names, at either end of a title
-	picture       = lazyregexp.New(`(?:!\[|<img [^>]*\balt=")([^\]"]+?)(?:[-_ ][lL]ogo)?[\]"]`)
+	picture       = lazyregexp.New(`(?:!\[|<img [^>]*\balt=")([^\]"]+?)(?:[-_ ](?:[lL]ogo|[bB]anner)[^\]"]*)?[\]"]`)
 	tagline       = lazyregexp.New(`(:| [-–—|]|,) .*$`)
 	titleVersion  = lazyregexp.New(` v?\d+\.\d+\.\d+$`)
 	titleQuestion = lazyregexp.New(`^What is (\S+)\?$`)

@@ -287,6 +287,8 @@ func (r *ranking) excludeReason(f *scan.File) string {
 		return "about people, or the project's own work"
 	case f.Place == scan.Example && f.Kind == scan.Manifest && depth(f.Path) == 1:
 		return "builds the examples"
+	case depth(f.Path) > 0 && f.Kind == scan.Document && isContributing(base) && !isOptional(f.Path):
+		return "how to contribute to a part"
 	case wording.MatchString(f.Path), f.Kind == scan.Document && r.isTranslation(f.Path):
 		return "a translation"
 	case r.isBuilt(f.Path):

@@ -131,9 +131,10 @@ func (v *survey) scorePurpose(p *purpose) (why string) {
 
 // openingOf returns one or two sentences; the second only if it is to the point.
 func openingOf(text string) string {
-	text = strings.TrimFunc(text, func(r rune) bool { return r == ' ' || unicode.In(r, unicode.So, unicode.Cf, unicode.Mn) })
+	symbol := func(r rune) bool { return r == ' ' || unicode.In(r, unicode.So, unicode.Cf, unicode.Mn) }
+	text = strings.TrimFunc(text, symbol)
 	first, whole := prose.Sentence(text), prose.Opening(text)
-	second := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(whole, first)))
+	second := strings.ToLower(strings.TrimFunc(strings.TrimPrefix(whole, first), symbol))
 	oneWord := !strings.ContainsFunc(second, func(r rune) bool { return r == ' ' || r >= utf8.RuneSelf })
 	if distracting.In(second) || isAdvice(second) || oneWord || prose.StartsWithAny(second, "what ", "we ", "this means") {
 		return first
@@ -144,7 +145,7 @@ func openingOf(text string) string {
 // names returns the names of the repository, in lower case.
 func (v *survey) names() []string {
 	names := strings.Split(strings.ToLower(strings.Join([]string{v.readme.Title, moduleName(v.main().About.Name),
-		v.main().About.Name, v.repo.Origin.Repo}, "\n")), "\n")
+		v.main().About.Name, v.repo.Origin.Repo, strings.TrimPrefix(v.repo.Origin.Repo, "terraform-provider-")}, "\n")), "\n")
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 

@@ -26,7 +26,7 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 
 // The title is the project's, without pictures, frames and questions.
 func TestTitle(t *testing.T) {
-	picture := build(t, "-- README.md --\n[![The Frob-logo](frob.png)](x)\n\nTurns widgets.\n", scan.Origin{Repo: "frob"}, rank.Options{})
+	picture := build(t, "-- README.md --\n[![The Frob-logo - light](frob.png)](x)\n\nTurns widgets.\n", scan.Origin{Repo: "frob"}, rank.Options{})
 	build(t, "-- README.md --\n![Frob](frob.png)\n", scan.Origin{}, rank.Options{}) // no name to compare with
 	if picture.Title != "The Frob" {
 		t.Errorf("the picture gives the title %q", picture.Title)

@@ -144,7 +144,7 @@ func folderPlace(name string) Place {
 		return Example
 	case strings.HasPrefix(name, "."):
 		return Meta
-	case prose.EndsWithAny(name, "Tests", "Test", "_tests", "_test", "-tests", ".Specs"):
+	case prose.EndsWithAny(name, "Tests", "Test", "_tests", "_test", "-tests", ".Specs", "Benchmarks", "benchmarks"):
 		return Test
 	}
 	return Product

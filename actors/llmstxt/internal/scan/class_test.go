@@ -107,7 +107,7 @@ func TestPlaces(t *testing.T) {
 		scan.Test: `t/lib/A.pm a_test.go x/testdata/a.txt tests/a.py a.test.ts a.spec.js a_spec.rb test_a.py
 			src/test/java/A.java src/test/java/com/example/A.java src/commonTest/kotlin/A.kt com/x/tests/a.py
 			src/net/http/testdata/a.txt fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go
-			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift
+			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift Core.Benchmarks/A.cs
 			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts test.js
 			fixtures/samples/a.md src/locale/af/snapshot.md
 			src/IntegrationTests/A.cs integration_test/a.exs pkgs/web_conformance_tests/lib/a.dart src/book/tests.rs`,

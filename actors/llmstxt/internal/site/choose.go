@@ -94,7 +94,8 @@ func open(branches []*Node) []*Node {
 				continue
 			}
 			groups++
-			if b.size() > largeBranch && b.subgroups() >= leastSubgroup && (largest < 0 || b.size() > branches[largest].size()) {
+			leaves := len(b.Children) - b.subgroups() // which would stand before all other branches
+			if b.size() > largeBranch && b.subgroups() >= leastSubgroup && leaves <= longGroup && (largest < 0 || b.size() > branches[largest].size()) {
 				largest = i
 			}
 		}

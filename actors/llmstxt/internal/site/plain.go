@@ -40,7 +40,7 @@ func Folder(r *Repository, dir string) *Site {
 func (b *builder) folder(dir string) []*Node {
 	var pages []string
 	for _, p := range b.below(dir) {
-		if plainPage.MatchString(p) && !strings.HasPrefix(p, ".") && !strings.HasPrefix(p, "_") && !privateFolder.MatchString(p) &&
+		if plainPage.MatchString(p) && !strings.ContainsAny(path.Base(p)[:1], "._") && !privateFolder.MatchString(p) &&
 			!b.isTranslation(dir, p) {
 			pages = append(pages, p)
 		}
