@@ -90,6 +90,8 @@ type Config struct {
 	// Sealing are the keys of what clients keep, and of the credentials that they send; nil makes a key, which ends with
 	// the process.
 	Sealing seal.Keys
+	// Rows keep what streams of dialects need in another process. Without Get, their ids end with the process.
+	Rows seal.Rows
 	// Redact removes the process's secrets from an outgoing message, possibly in place; nil removes none.
 	Redact func([]byte) []byte
 }

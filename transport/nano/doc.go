@@ -15,4 +15,7 @@
 // stream ends with the error reset, unless the next attempt repeats the text. The run continues, and /v1/runs has its
 // result. NANO has no better way: its own clients stop at a chunk with an error as at any last chunk. Thoughts are not
 // sent.
+//
+// With a store, another process continues a stream: a row tells which chunks were served, and a poll writes it before it
+// answers.
 package nano

@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/seal"
 	"github.com/seed889630bf/lastword/transport/nano"
 )
 
@@ -51,8 +52,8 @@ type reply struct {
 	Params chunk
 }
 
-func open(runs door.Runs) http.Handler {
-	return nano.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "prompt"}, {Name: "chat"}}, Version: "1.0"}))
+func open(runs door.Runs, rows seal.Rows) http.Handler {
+	return nano.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "prompt"}, {Name: "chat"}}, Version: "1.0", Rows: rows}))
 }
 
 // call calls run over HTTP, as the principal.
@@ -73,9 +74,10 @@ func post(t *testing.T, s http.Handler, who, body string) (out reply) {
 	return out
 }
 
-// polled are the chunks of a stream, asked for as the seed's client does, up to its end or the delta.
-func polled(t *testing.T, s http.Handler, id, delta string) (all []chunk) {
+// polled are the chunks of a stream, asked for as the seed's client does that had some, up to its end or the delta.
+func polled(t *testing.T, s http.Handler, id, delta string, had ...chunk) (all []chunk) {
 	t.Helper()
+	all = had
 	for more := true; more; {
 		r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d,"wait_ms":60000}`, id, len(all)))
 		if r.Error != nil {
@@ -135,8 +137,8 @@ func judge(t *testing.T, story stories.Story, how string, chunks []chunk) {
 // Every story ends at a client of NANO as its log says, polled and pushed, and each chunk is the same ever after.
 func TestStories(t *testing.T) {
 	for _, story := range stories.All() {
-		runs := &stories.Teller{}
-		s := open(runs)
+		runs, rows := &stories.Teller{}, seal.NewRows(seal.Rows{})
+		s := open(runs, rows)
 		began := call(t, s, "ada", fmt.Sprintf(`{"prompt":%q,"stream":true}`, story.Name)).Result
 		if len(began.StreamID) != 16 || strings.Trim(began.StreamID, "abcdefghijklmnopqrstuvwxyz0123456789") != "" ||
 			began.Status != "streaming_started" {
@@ -147,13 +149,13 @@ func TestStories(t *testing.T) {
 				t.Errorf("before the answer the client has %+v", first)
 			}
 			must(t, runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"))
+			s = open(runs, rows)
 		}
 		chunks := polled(t, s, began.StreamID, "")
 		judge(t, story, "polled", chunks)
 		for from := range chunks {
-			again := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d}`, began.StreamID, from)).Result.Chunks
-			if !reflect.DeepEqual(again, chunks[from:]) {
-				t.Errorf("%s: again from %d: %+v, want %+v", story.Name, from, again, chunks[from:])
+			if again := polled(t, open(runs, rows), began.StreamID, "", chunks[:from:from]...); !reflect.DeepEqual(again, chunks) {
+				t.Errorf("%s: again from %d: %+v, want %+v", story.Name, from, again, chunks)
 			}
 		}
 		judge(t, story, "pushed", pushed(t, &stories.Teller{}, story.Name))
@@ -163,7 +165,7 @@ func TestStories(t *testing.T) {
 // Wherever the log breaks off, the last chunk says so.
 func TestNoCutIsASuccess(t *testing.T) {
 	for story, teller := range stories.Cuts(errors.New("the journal is gone")) {
-		s := open(teller)
+		s := open(teller, seal.Rows{})
 		began := call(t, s, "ada", fmt.Sprintf(`{"prompt":%q,"stream":true}`, story)).Result
 		chunks := polled(t, s, began.StreamID, "")
 		last := chunks[len(chunks)-1]
@@ -176,7 +178,7 @@ func TestNoCutIsASuccess(t *testing.T) {
 // pushed are the chunks that come over a WebSocket, which answers the story's question.
 func pushed(t *testing.T, runs *stories.Teller, story string) (all []chunk) {
 	t.Helper()
-	server := httptest.NewServer(open(runs))
+	server := httptest.NewServer(open(runs, seal.Rows{}))
 	defer server.Close()
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+"/ws", nil)
 	must(t, err)
@@ -208,7 +210,7 @@ func pushed(t *testing.T, runs *stories.Teller, story string) (all []chunk) {
 // A stream is polled for as long as it is used, then it has expired for an hour, and then nobody knows it.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := open(&stories.Teller{})
+		s := open(&stories.Teller{}, seal.Rows{})
 		id := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result.StreamID
 		poll := func() (code int) {
 			if r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q}`, id)); r.Error != nil {
@@ -230,14 +232,17 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// After a restart, and at another node, an id is not found, from any number on: the log may have merged what the numbers meant.
-func TestOldIDsAreNotFound(t *testing.T) {
-	runs := &stories.Teller{}
-	began := call(t, open(runs), "ada", `{"prompt":"plain","stream":true}`).Result
-	again := open(runs)
-	for from := range 2 {
-		if r := call(t, again, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d}`, began.StreamID, from)); r.Error == nil || r.Error.Code != -32001 {
-			t.Errorf("from %d: %+v", from, r)
+// At another process an id is its caller's alone, and ends where the run no longer has the text that was served.
+func TestIDsAtAnotherProcess(t *testing.T) {
+	runs, rows := &stories.Teller{}, seal.NewRows(seal.Rows{})
+	began := call(t, open(runs, rows), "ada", `{"prompt":"plain","stream":true}`).Result
+	text, _, _ := rows.Get(t.Context(), "nano."+began.StreamID)
+	for who, row := range map[string]string{"bob": "", "ada": `,"cuts":[2],"sum":""`, "ada ": `,"cuts":[9999999]`} {
+		must(t, rows.Set(t.Context(), "nano."+began.StreamID, []byte(strings.TrimSuffix(string(text), "}")+row+"}"), 0))
+		r := call(t, open(runs, rows), strings.TrimSpace(who), fmt.Sprintf(`{"stream_id":%q,"from_seq":7,"wait_ms":60000}`, began.StreamID))
+		if got := r.Result.Chunks; row == "" && (r.Error == nil || r.Error.Code != -32001) ||
+			row != "" && (len(got) != 1 || got[0].Seq != 7 || got[0].Error == nil || got[0].Error.Code != "reset") {
+			t.Errorf("%q with %q: %+v", who, row, r)
 		}
 	}
 }
@@ -246,7 +251,7 @@ func TestOldIDsAreNotFound(t *testing.T) {
 func TestWatchedStreamsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := &stories.Teller{}
-		s := open(runs)
+		s := open(runs, seal.Rows{})
 		began := call(t, s, "ada", `{"prompt":"question","stream":true}`).Result
 		for range 7 {
 			call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":1,"wait_ms":60000}`, began.StreamID))
@@ -260,7 +265,7 @@ func TestWatchedStreamsStay(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	s := open(&stories.Teller{})
+	s := open(&stories.Teller{}, seal.Rows{})
 	began := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
 	whole := call(t, s, "ada", `{"prompt":"plain"}`).Result
 	if whole.Text != "Hello, wörld 🌍" {
@@ -295,7 +300,7 @@ func TestErrors(t *testing.T) {
 
 // A client has 64 streams. One that has ended makes room for the next; others are not counted.
 func TestStreamsOfAClient(t *testing.T) {
-	s := open(&stories.Teller{})
+	s := open(&stories.Teller{}, seal.Rows{})
 	first := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
 	polled(t, s, first.StreamID, "")
 	for range 63 {
@@ -319,7 +324,7 @@ func TestInitializeAndBatches(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`[{"jsonrpc":"2.0","id":"a","method":"initialize"},`+
 		`{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"ping"},3]`))
 	w := httptest.NewRecorder()
-	open(&stories.Teller{}).ServeHTTP(w, r)
+	open(&stories.Teller{}, seal.Rows{}).ServeHTTP(w, r)
 	var all []struct {
 		ID     any
 		Result struct{ Capabilities map[string]bool }
@@ -332,7 +337,7 @@ func TestInitializeAndBatches(t *testing.T) {
 
 // A WebSocket goes on with a stream that another connection began.
 func TestResumeOverASocket(t *testing.T) {
-	s := open(&stories.Teller{})
+	s := open(&stories.Teller{}, seal.Rows{})
 	server := httptest.NewServer(s)
 	defer server.Close()
 	id := call(t, s, "", `{"prompt":"plain","stream":true}`).Result.StreamID
@@ -357,7 +362,7 @@ func TestResumeOverASocket(t *testing.T) {
 // Pollers and sockets at the same time get the same chunks, also one that asks beyond the end.
 func TestManyReadersOfAStream(t *testing.T) {
 	runs := &stories.Teller{}
-	s := open(runs)
+	s := open(runs, seal.Rows{})
 	began := call(t, s, "ada", `{"prompt":"question","stream":true}`).Result
 	all := make([][]chunk, 8)
 	var readers sync.WaitGroup
@@ -393,7 +398,7 @@ func (l *long) Follow(_ context.Context, id messages.RunID, _ messages.FollowOpt
 
 // The chunks of a stream are bounded: a longer text ends it with an error.
 func TestLongTexts(t *testing.T) {
-	s := open(&long{})
+	s := open(&long{}, seal.Rows{})
 	began := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
 	got := polled(t, s, began.StreamID, "")
 	if last := got[len(got)-1]; len(got) != 2 || len(got[0].Delta) != 3<<20 || last.Error == nil || last.Error.Code != "limit_exceeded" {

@@ -88,7 +88,7 @@ func (s *server) run(c *rpc.Caller, call jsonrpc.Call) (any, begun, error) {
 	if p.StreamID != "" {
 		return s.poll(c, p)
 	}
-	made, err := s.newStream(c, p.Stream)
+	made, err := s.add(c, &stream{id: strings.ToLower(rand.Text()[:16]), streams: p.Stream, pieces: pieces.NewNumbered(maxBytes, pieces.Served{})})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,6 +102,7 @@ func (s *server) run(c *rpc.Caller, call jsonrpc.Call) (any, begun, error) {
 		return result, nil, err
 	}
 	made.begin(id, answered)
+	_ = made.keep(c.Context) // without the row, the id ends with the process
 	return made.started(c, 0)
 }
 
@@ -143,8 +144,6 @@ func (s *server) poll(c *rpc.Caller, p params) (any, begun, error) {
 		return nil, nil, err
 	case p.FromSeq < 0 || p.WaitMS < 0:
 		return nil, nil, &jsonrpc.RPCError{Code: jsonrpc.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
-	case c.Socket:
-		return found.started(c, p.FromSeq)
 	}
 	ctx, cancel := context.WithTimeout(c.Context, time.Duration(min(p.WaitMS, longestPoll.Milliseconds()))*time.Millisecond)
 	defer cancel()
@@ -153,22 +152,38 @@ func (s *server) poll(c *rpc.Caller, p params) (any, begun, error) {
 		Chunks   []chunk `json:"chunks"`
 		HasMore  bool    `json:"has_more"`
 	}{found.id, []chunk{}, true}
-	found.follow(ctx, p.FromSeq, func(chunks []chunk, ended bool) bool {
-		out.Chunks, out.HasMore = append(out.Chunks, chunks...), !ended
-		return false
-	})
+	if !c.Socket {
+		found.follow(ctx, p.FromSeq, func(chunks []chunk, ended bool) bool {
+			out.Chunks, out.HasMore = append(out.Chunks, chunks...), !ended
+			return false
+		})
+	}
+	switch err := found.keep(c.Context); {
+	case messages.CodeOf(err) == messages.CodeConflict:
+		s.mu.Lock()
+		s.lose(found)
+		s.mu.Unlock()
+		return s.poll(c, p)
+	case err != nil:
+		return nil, nil, err
+	case c.Socket:
+		return found.started(c, p.FromSeq)
+	}
 	return out, nil, nil
 }
 
-// newStream returns a new stream of the caller. If there are too many, it removes the oldest that has ended. Without
-// tokens, an address is a client.
-func (s *server) newStream(c *rpc.Caller, streams bool) (*stream, error) {
+// add makes made a stream of the caller, and returns it, or the one that has its id already. If there are too many, it
+// removes the oldest that has ended. Without tokens, an address is a client.
+func (s *server) add(c *rpc.Caller, made *stream) (*stream, error) {
 	host, _, _ := net.SplitHostPort(c.Request.RemoteAddr) // the address of a Unix socket has no port
 	name := auth.From(c.Context).Name
-	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: cmp.Or(name, "@"+cmp.Or(host, c.Request.RemoteAddr)),
-		streams: streams, principal: name, pieces: pieces.NewNumbered(maxBytes)}
+	made.server, made.principal, made.client = s, name, cmp.Or(name, "@"+cmp.Or(host, c.Request.RemoteAddr))
+	made.pushed = c.Socket
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if known := s.streams[made.id]; known != nil {
+		return known, nil
+	}
 	live, oldest := 0, (*stream)(nil)
 	for _, one := range s.streams {
 		if one.client != made.client || one.gone {
@@ -196,26 +211,42 @@ func (s *server) drop(one *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one.timer.Stop()
-	delete(s.streams, one.id)
+	s.lose(one)
+}
+
+// lose takes a stream out of the table, where another one may have its id. mu must be held.
+func (s *server) lose(one *stream) {
+	if s.streams[one.id] == one {
+		delete(s.streams, one.id)
+	}
 }
 
 // find returns the caller's stream. Errors: notFound, also for the streams of others; expired; wrongState for the
 // stream of a call that did not ask for chunks.
 func (s *server) find(c *rpc.Caller, id string) (*stream, error) {
 	s.mu.Lock()
+	one := s.streams[id]
+	s.mu.Unlock()
+	if one == nil {
+		var err error
+		if one, err = s.restore(c, id); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	refuse := func(code int, why string) (*stream, error) {
 		return nil, &jsonrpc.RPCError{Code: code, Message: why, Data: map[string]string{"stream_id": id}}
 	}
-	one := s.streams[id]
 	switch {
 	case one == nil || one.principal != auth.From(c.Context).Name:
-		return refuse(notFound, "this server knows no such stream, and no id from before its start; the run's id is in its first answer")
+		return refuse(notFound, "there is no such stream, or it is gone; the run's id is in its first answer")
 	case one.gone:
 		return refuse(expired, "the stream has expired; the run's id is in its first answer")
 	case !one.streams:
 		return refuse(wrongState, "the call of this id did not ask for a stream")
 	}
+	one.pushed = one.pushed || c.Socket
 	one.touch()
 	return one, nil
 }

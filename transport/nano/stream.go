@@ -2,6 +2,7 @@ package nano
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/seed889630bf/lastword/internal/jsonrpc"
@@ -30,8 +31,13 @@ type stream struct {
 	principal string
 	streams   bool // whether the caller asked for chunks
 
+	keeping sync.Mutex // guards saved
+	saved   *row       // nil if there is none yet
+
 	// Guarded by the server's mu.
 	run      messages.RunID
+	answered string    // the question after which the stream begins
+	pushed   bool      // a WebSocket gets chunks before the row has them
 	used     time.Time // when somebody last asked for the stream
 	timer    *time.Timer
 	gone     bool   // the stream was removed
@@ -71,7 +77,7 @@ func (s *stream) expire() {
 	s.timer.Stop()
 	s.timer = time.AfterFunc(remembered, func() { s.server.drop(s) })
 	s.pieces.End(nil)
-	s.pieces = pieces.NewNumbered(0)
+	s.pieces = pieces.NewNumbered(0, pieces.Served{})
 	s.pieces.End(nil)
 }
 
@@ -79,7 +85,7 @@ func (s *stream) expire() {
 func (s *stream) begin(run messages.RunID, answered string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.server.mu.Lock()
-	s.run, s.stop = run, cancel
+	s.run, s.answered, s.stop = run, answered, cancel
 	pieces := s.pieces
 	s.server.mu.Unlock()
 	go func() {
@@ -128,6 +134,7 @@ func (s *stream) started(c *rpc.Caller, from int) (result any, push begun, err e
 				err = to.Flush()
 				return err == nil
 			})
+			_ = s.keep(c.Context) // without the row, another process ends the stream
 			return err
 		}
 	}

@@ -1,7 +1,10 @@
 package pieces
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"hash"
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -12,7 +15,7 @@ import (
 
 // Numbered holds the answer of a run as numbered pieces of text, for readers that can only append. A published
 // piece never changes, however the log is merged later. If the run takes text back, the pieces end with the failure "reset",
-// unless the next attempt says the same text again.
+// unless the next attempt says the same text again. So they do if another process has published pieces of another text.
 //
 // One goroutine calls [Numbered.Read]; any number may call the other methods. mu guards the fields below it.
 type Numbered struct {
@@ -22,15 +25,47 @@ type Numbered struct {
 
 	mu     sync.Mutex
 	text   []byte
-	cuts   []int // the end of each piece, as an offset in text
+	cuts   []int     // the end of each piece, as an offset in text
+	sum    hash.Hash // of the text
+	owed   *Served   // what another process has published, until the text is known to begin with it
 	ended  bool
 	failed *door.Reason  // why the pieces ended early
 	reason model.Reason  // why the answer ended, if the run completed or waits
 	more   chan struct{} // closed and replaced when something is added
 }
 
-// NewNumbered returns empty Numbered that hold at most most bytes of text.
-func NewNumbered(most int) *Numbered { return &Numbered{most: most, more: make(chan struct{})} }
+// Served tells another process which pieces readers may have.
+type Served struct {
+	Cuts []int  `json:"cuts,omitempty"` // the end of each piece
+	Sum  []byte `json:"sum,omitempty"`  // the SHA-256 digest of their text
+}
+
+// length returns the length of the text of all pieces.
+func (s Served) length() int {
+	if len(s.Cuts) == 0 {
+		return 0
+	}
+	return s.Cuts[len(s.Cuts)-1]
+}
+
+// NewNumbered returns Numbered that hold at most most bytes of text, and begin with the pieces that were served.
+func NewNumbered(most int, served Served) *Numbered {
+	p := &Numbered{most: most, sum: sha256.New(), more: make(chan struct{})}
+	if len(served.Cuts) > 0 {
+		p.owed = &served
+	}
+	return p
+}
+
+// Served returns the pieces that were published.
+func (p *Numbered) Served() Served {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.owed != nil {
+		return *p.owed
+	}
+	return Served{p.cuts, p.sum.Sum(nil)}
+}
 
 // dialect is the one that fills Numbered: it takes the texts of the answer, and the end of the run.
 var dialect = transcript.Dialect[*Numbered]{Rewind: (*Numbered).take, Table: transcript.Table[*Numbered]{
@@ -60,18 +95,42 @@ func (p *Numbered) wait(op *transcript.Op) {
 // say adds a piece.
 func (p *Numbered) say(piece string, anew bool) {
 	switch {
+	case anew && p.owed != nil:
+		p.text = nil
 	case anew:
-		p.stop(&door.Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)})
+		p.stop(p.reset())
 	case len(p.text)+len(piece) > p.most:
 		p.stop(&door.Reason{Code: string(messages.CauseLimitExceeded), Message: "the text is longer than a stream may be; read the run's result"})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended && piece != "" {
-		p.text = append(p.text, piece...)
-		p.cuts = append(p.cuts, len(p.text))
-		p.wake()
+	if p.ended || piece == "" {
+		return
 	}
+	p.text = append(p.text, piece...)
+	if p.owed != nil {
+		served := p.owed.length()
+		if len(p.text) < served {
+			return
+		}
+		p.sum.Write(p.text[:served])
+		if !bytes.Equal(p.sum.Sum(nil), p.owed.Sum) {
+			p.end(p.reset())
+			p.Over = true
+			return
+		}
+		piece, p.cuts, p.owed = string(p.text[served:]), p.owed.Cuts, nil
+	}
+	if piece != "" {
+		p.sum.Write([]byte(piece))
+		p.cuts = append(p.cuts, len(p.text))
+	}
+	p.wake()
+}
+
+// reset is the failure of pieces whose text is no longer that of the run.
+func (p *Numbered) reset() *door.Reason {
+	return &door.Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)}
 }
 
 // complete ends the pieces of an answer that did not fail.
@@ -97,6 +156,10 @@ func (p *Numbered) wake() {
 // Read fills p with the run, from the question answered on, until the answer ends or ctx is done.
 func (p *Numbered) Read(ctx context.Context, d *door.Door, run messages.RunID, answered string) {
 	p.Run, p.Seen = run, answered
+	if p.owed != nil && p.owed.length() > p.most {
+		p.End(nil)
+		return
+	}
 	if err := door.Fold(ctx, d, &dialect, p); err != nil {
 		p.End(door.Unread(err))
 	}
@@ -106,10 +169,19 @@ func (p *Numbered) Read(ctx context.Context, d *door.Door, run messages.RunID, a
 func (p *Numbered) End(failed *door.Reason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended {
-		p.ended, p.failed = true, failed
-		p.wake()
+	p.end(failed)
+}
+
+// end is End. mu must be held.
+func (p *Numbered) end(failed *door.Reason) {
+	if p.ended {
+		return
 	}
+	if failed == nil && p.owed != nil {
+		failed = p.reset()
+	}
+	p.ended, p.failed = true, failed
+	p.wake()
 }
 
 // Ended reports whether no more pieces come.
@@ -133,7 +205,7 @@ type Batch struct {
 func (p *Numbered) next(from int) (b Batch, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b = Batch{From: from, Ended: p.ended, Last: p.ended && from <= len(p.cuts), Failed: p.failed, Reason: p.reason}
+	b = Batch{From: from, Ended: p.ended, Last: p.ended && (from <= len(p.cuts) || p.owed != nil), Failed: p.failed, Reason: p.reason}
 	for i := from; i < len(p.cuts); i++ {
 		begin := 0
 		if i > 0 {
