@@ -43,13 +43,13 @@ func serve(t *testing.T, runs door.Runs) *agent { return serveCalling(t, runs, n
 func serveCalling(t *testing.T, runs door.Runs, callback func(url string) error) *agent {
 	t.Helper()
 	a := &agent{t: t, caller: &auth.Principal{}}
-	schema := func() json.RawMessage { return json.RawMessage(`{"properties":{"story":{}}}`) }
+	schema := func() json.RawMessage { return json.RawMessage(`{"properties":{"story":{},"context":{}}}`) }
 	urls := map[string]string{}
-	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback,
+	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback, Forgets: true,
 		Callbacks:       func(context.Context, messages.RunID) (map[string]string, error) { return urls, nil },
 		ChangeCallbacks: func(_ context.Context, _ messages.RunID, do func(map[string]string) error) error { return do(urls) }, Jobs: []messages.JobInfo{
 			{Name: "generate", JobSpec: messages.JobSpec{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
-			{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Description: "Talks."}}}}))
+			{Name: "chat", JobSpec: messages.JobSpec{PromptField: "message", Description: "Talks.", Input: schema}}}}))
 	a.url = testkit.ServeURL(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(auth.With(r.Context(), *a.caller)))
 	}))
@@ -352,8 +352,10 @@ func TestMessages(t *testing.T) {
 		t.Errorf("the same message gets %+v, want %+v", again, first)
 	}
 	for _, other := range []string{said("failure", ""), said("plain", `,"contextId":"c"`)} { // of the same messageId
-		if got := a.task("SendMessage", other); got.ID == first.ID || got.ContextID == first.ContextID {
-			t.Errorf("%s gets the task of another message", other)
+		got := a.task("SendMessage", other)
+		if state, _ := teller.State(t.Context(), messages.RunID(got.ID)); got.ID == first.ID || got.ContextID == first.ContextID ||
+			strings.Contains(string(state.Queued.Input), `"context"`) != strings.Contains(other, `"contextId"`) {
+			t.Errorf("%s gets the task of another message, or a context that it has not: %+v", other, state.Queued)
 		}
 	}
 	skill := a.task("SendMessage", `{"configuration":{"returnImmediately":true},`+

@@ -61,14 +61,17 @@ func (c *catalog) chat() actors.Definition {
 			return config, err
 		}
 		config.Model = cmp.Or(c.model, chat.Auto)
-		if folder := c.folder(); folder != "" || !c.Store.Durable() { // all who continue a conversation have it, even if another node began it
+		if !c.forgets() {
 			config.Conversations = func(principal string) (*conversation.Store, error) {
-				return c.conversations.of(folder, homeOf(principal))
+				return c.conversations.of(c.folder(), homeOf(principal))
 			}
 		}
 		return config, c.mcpTools.Give(&config, c.chatTools(in)...)
 	})
 }
+
+// forgets reports whether no conversations are kept: whoever continues one must have it, and another node may have begun it.
+func (c *catalog) forgets() bool { return c.folder() == "" && c.Store.Durable() }
 
 // chatTools returns what a chat has beside the tools of MCP servers: the operator's commands, and ask_user if the caller
 // answers questions.

@@ -206,7 +206,7 @@ func (s *Server) newAPI() {
 	c := s.jobs
 	to := door.New(door.Config{Runs: offered{s.system, c}, Jobs: offered{s.system, c}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
 		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
-		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing, Rows: s.rows})
+		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing, Rows: s.rows, Forgets: c.forgets()})
 	if c.wrapped != nil {
 		to.Views = c.wrapped.views
 	}
