@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -64,6 +65,28 @@ func TestOperationsNameMetrics(t *testing.T) {
 		if strings.HasPrefix(name, "lastword_") && !seen && name != "lastword_spans_dropped_total" {
 			t.Errorf("nobody looks at %s", name)
 		}
+	}
+}
+
+// The sample issuer's tokens are callers of a server, within their scopes.
+func TestOperationsIssuer(t *testing.T) {
+	if version, _ := exec.Command("openssl", "version").Output(); !strings.HasPrefix(string(version), "OpenSSL 3") {
+		t.Skip("the sample needs OpenSSL 3")
+	}
+	dir := t.TempDir()
+	url := testkit.ServeURL(t, http.FileServer(http.Dir(dir+"/public")))
+	line, err := exec.Command("sh", "../../docs/operations/issuer.sh", dir, url, "here", "mia", "run:read x").Output()
+	must(t, err)
+	token := strings.TrimSpace(string(line))
+	s := serving(t, binary(t, dir, "serve", "--http", "127.0.0.1:0", "--ephemeral", "--jwt-issuer", url, "--jwt-audience", "here"))
+	for bearer, want := range map[string]int{token: http.StatusOK, strings.ToLower(token): http.StatusUnauthorized} {
+		if got, page := s.get("/v1/runs", "Authorization", "Bearer "+bearer); got != want {
+			t.Errorf("%s gets %d, want %d: %s", bearer, got, want, page)
+		}
+	}
+	started := s.post(token, "tools/call", "run_start", `"name":"run_start","arguments":{"job":"prompt","input":{"text":"x"}}`)
+	if started.Body.Close(); started.StatusCode != http.StatusForbidden {
+		t.Errorf("beyond its scopes: %s", started.Status)
 	}
 }
 
