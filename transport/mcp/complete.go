@@ -32,7 +32,10 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, a 
 }
 
 // CompleteResourceArgument completes a variable of a template.
-func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	if _, known := c.templates.Load(uri); !known && c.mcp.ListResources()[uri] == nil {
+		return nil, messages.InvalidInput("there is no template %.100q; resources/templates/list has them", uri)
+	}
 	return c.complete(ctx, a)
 }
 

@@ -77,6 +77,7 @@ func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri stri
 	}()
 	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description), mcp.WithTemplateMIMEType(r.MIMEType))
 	t.Title = r.Title
+	s.templates.Store(r.Template, true)
 	s.mcp.AddResourceTemplate(t, s.reading(read))
 	s.listed(mcp.MethodNotificationResourcesListChanged)
 	return nil

@@ -515,9 +515,9 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s %q: %s, %v, want %q", q.name, q.value, m.Result, err, q.want)
 		}
 	}
-	ask := func(c *client, prompt string, value any) message {
-		return c.do("completion/complete", map[string]any{"ref": map[string]string{"type": "ref/prompt", "name": prompt},
-			"argument": map[string]any{"name": "label", "value": value}})
+	ask := func(c *client, name string, value any) message {
+		ref := map[string]string{"type": map[bool]string{false: "ref/prompt", true: "ref/resource"}[name == "run://moon"], "name": name, "uri": name}
+		return c.do("completion/complete", map[string]any{"ref": ref, "argument": map[string]any{"name": "label", "value": value}})
 	}
 	for range 200 {
 		id, err := system.Submit(t.Context(), messages.Request{Job: "work", Input: []byte(`{}`), Principal: "bob", Labels: map[string]string{"of": "bob"}})
@@ -533,8 +533,8 @@ func TestCompletion(t *testing.T) {
 	}
 	writer := dialAs(t, s, modernHTTP, as{principal: "ann", scopes: []auth.Scope{auth.WriteRuns}})
 	for what, m := range map[string]message{"-32602 invalid_input": ask(c, "moon", ""), "-32602": ask(c, "explain_run", 7),
-		"-32600 forbidden": ask(writer, "explain_run", "")} {
-		if code, data, _ := strings.Cut(what, " "); m.Error == nil || fmt.Sprint(m.Error.Code) != code || !strings.Contains(string(m.Error.Data), data) {
+		"-32602 invalid_input ": ask(c, "run://moon", ""), "-32600 forbidden": ask(writer, "explain_run", "")} {
+		if code, data, _ := strings.Cut(what, " "); m.Error == nil || fmt.Sprint(m.Error.Code) != code || !strings.Contains(string(m.Error.Data), strings.TrimSpace(data)) {
 			t.Errorf("want %s: %+v", what, m.Error)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -80,6 +81,8 @@ type Server struct {
 	hub     *subscription.Hub
 	// readers is a semaphore for reading resources.
 	readers chan struct{}
+	// templates holds the templates of resources.
+	templates sync.Map
 }
 
 // New returns a Server with the tools run_* and the artifacts as resources, but without jobs.
