@@ -47,7 +47,7 @@ func TestFrontClients(t *testing.T) {
 	for _, story := range stories.All() {
 		names = append(names, story.Name)
 	}
-	clients := []string{"openai 7", "ai 7", "agui 1", "a2a 1"}
+	clients := []string{"openai 7", "ai 7", "agui 1", "a2a 1", "langchain 1"}
 	if !testing.Short() {
 		clients = append(clients, "openai 6", "ai 6", "openai-go 3") // openai-go compiles for a minute
 	}
@@ -64,7 +64,7 @@ func TestFrontClients(t *testing.T) {
 			out := outputOf(t, cmd)
 			equal, told, cut := door.judge(t, out)
 			client, version, _ := strings.Cut(name, " ")
-			of := map[string]string{"openai": "openai", "openai-go": "openai", "ai": "ai-sdk", "agui": "ag-ui", "a2a": "a2a"}[client]
+			of := map[string]string{"openai": "openai", "openai-go": "openai", "langchain": "openai", "ai": "ai-sdk", "agui": "ag-ui", "a2a": "a2a"}[client]
 			clientRow{of, client, version, equal, told, cut}.print()
 		})
 	}
