@@ -73,12 +73,18 @@ func TestClients(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		t.Run("ai sdk/"+transport, func(t *testing.T) { testHost(t, kitServer(t, transport)) })
 	}
+	t.Run("restart", func(t *testing.T) { // every client goes on after kill -9 and a start
+		dir := t.TempDir()
+		(&cluster{TB: t}).build(dir+"/lastword", root, "./cmd/lastword")
+		cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "clients"), "restart.mjs"), dir+"/lastword", dir, freePorts(t, 1)[0])
+		cmd.Env = append(os.Environ(), "HOME="+dir)
+		if out := outputOf(t, cmd); bytes.Count(out, []byte(": works, works, works\n")) != 4 {
+			t.Errorf("%s", out)
+		}
+	})
 	for _, name := range slices.Sorted(maps.Keys(clients)) {
 		for _, transport := range []string{"stdio", "http"} {
-			t.Run(name+"/"+transport, func(t *testing.T) {
-				answers := clients[name](t, kitServer(t, transport))
-				judgeClient(t, name, transport, answers)
-			})
+			t.Run(name+"/"+transport, func(t *testing.T) { judgeClient(t, name, transport, clients[name](t, kitServer(t, transport))) })
 		}
 		if strings.HasPrefix(name, "typescript") {
 			t.Run(name+"/switched", func(t *testing.T) { judgeClient(t, name, "switched", clients[name](t, kitServer(t, "switched"))) })
