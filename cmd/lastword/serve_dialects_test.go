@@ -22,14 +22,10 @@ func TestServeDialects(t *testing.T) {
 	must(t, err)
 	nano := free.Addr().String()
 	must(t, free.Close())
-	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize"}`
 	ask := func(url string) string {
-		resp, err := http.Post(url, "text/plain", strings.NewReader(initialize))
+		status, body, err := testkit.ReadURL(t, http.MethodPost, url, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
 		must(t, err)
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		must(t, err)
-		return resp.Status + " " + string(body)
+		return fmt.Sprint(status, body)
 	}
 	off := serveHTTP(t, t.TempDir())
 	if got := ask(off.base() + "/nano/mcp"); !strings.HasPrefix(got, "404") {
