@@ -98,7 +98,7 @@ func (p *Numbered) say(piece string, anew bool) {
 	case anew && p.owed != nil:
 		p.text = nil
 	case anew:
-		p.stop(p.reset())
+		p.stop(p.reset("the text was taken back"))
 	case len(p.text)+len(piece) > p.most:
 		p.stop(&door.Reason{Code: string(messages.CauseLimitExceeded), Message: "the text is longer than a stream may be; read the run's result"})
 	}
@@ -115,7 +115,7 @@ func (p *Numbered) say(piece string, anew bool) {
 		}
 		p.sum.Write(p.text[:served])
 		if !bytes.Equal(p.sum.Sum(nil), p.owed.Sum) {
-			p.end(p.reset())
+			p.end(p.reset("the text was taken back"))
 			p.Over = true
 			return
 		}
@@ -128,9 +128,9 @@ func (p *Numbered) say(piece string, anew bool) {
 	p.wake()
 }
 
-// reset is the failure of pieces whose text is no longer that of the run.
-func (p *Numbered) reset() *door.Reason {
-	return &door.Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(p.Run)}
+// reset is the failure of pieces that cannot go on.
+func (p *Numbered) reset(why string) *door.Reason {
+	return &door.Reason{Code: "reset", Message: why + "; read the result of the run at /v1/runs/" + string(p.Run)}
 }
 
 // complete ends the pieces of an answer that did not fail.
@@ -157,7 +157,7 @@ func (p *Numbered) wake() {
 func (p *Numbered) Read(ctx context.Context, d *door.Door, run messages.RunID, answered string) {
 	p.Run, p.Seen = run, answered
 	if p.owed != nil && p.owed.length() > p.most {
-		p.End(nil)
+		p.End(p.reset("what was sent of the text is not stored"))
 		return
 	}
 	if err := door.Fold(ctx, d, &dialect, p); err != nil {
@@ -178,7 +178,7 @@ func (p *Numbered) end(failed *door.Reason) {
 		return
 	}
 	if failed == nil && p.owed != nil {
-		failed = p.reset()
+		failed = p.reset("the text was taken back")
 	}
 	p.ended, p.failed = true, failed
 	p.wake()
