@@ -209,12 +209,6 @@ func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(&stories.Teller{}, seal.Rows{})
 		id := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result.StreamID
-		poll := func() (code int) {
-			if r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q}`, id)); r.Error != nil {
-				code = r.Error.Code
-			}
-			return code
-		}
 		for _, c := range []struct {
 			wait time.Duration
 			want int
@@ -222,8 +216,9 @@ func TestExpiry(t *testing.T) {
 			{2 * time.Minute, -32001}} {
 			time.Sleep(c.wait)
 			synctest.Wait()
-			if got := poll(); got != c.want {
-				t.Errorf("after %v more a poll gets %d, want %d", c.wait, got, c.want)
+			r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q}`, id))
+			if (r.Error != nil) != (c.want != 0) || r.Error != nil && r.Error.Code != c.want {
+				t.Errorf("after %v more a poll gets %+v, want %d", c.wait, r.Error, c.want)
 			}
 		}
 	})
