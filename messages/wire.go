@@ -3,11 +3,9 @@ package messages
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -16,6 +14,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // WireVersion names the wire form. Within a version, fields and kinds are only added.
@@ -28,15 +28,7 @@ var schema []byte
 
 // Schema returns the JSON Schema (2020-12) of an event's wire form.
 func Schema() []byte {
-	r, err := gzip.NewReader(bytes.NewReader(schema))
-	var text []byte
-	if err == nil {
-		text, err = io.ReadAll(r)
-	}
-	if err != nil {
-		panic(err) // it is part of the program, and a test reads it
-	}
-	return text
+	return packed.Text(schema)
 }
 
 // wireHead is the wire form without its last field, the payload. The order of fields is fixed, so that an event

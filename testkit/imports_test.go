@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,9 @@ import (
 	"testing"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/seed889630bf/lastword/internal/fatal"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 var update = flag.Bool("update", false, "draw the picture of the packages in docs/design.md")
@@ -44,7 +49,7 @@ const jobs = "internal/chat internal/tool internal/command internal/plan interna
 const basics = "messages messages/model internal/redact internal/secret internal/source internal/words"
 
 // everywhere are packages of a few lines over the standard library, which every package may import.
-const everywhere = "internal/lazyregexp internal/stable"
+const everywhere = "internal/lazyregexp internal/packed internal/stable"
 
 // protocol is what a package may import that speaks another system's format.
 const protocol = "messages messages/model transport/door transport/door/* internal/jsonrpc transport/internal/pieces transport/internal/rpc"
@@ -64,6 +69,7 @@ var rules = []rule{
 		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/... go.yaml.in/yaml/v3",
 		denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/lazyregexp", denied: offline + " os/exec log/slog"},
+	{pkgs: "internal/packed", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/stable", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/jsonwalk", denied: offline + " os/exec log/slog"},
 	{pkgs: "internal/decode", ours: "messages messages/model internal/jsonwalk", denied: offline + " os/exec log/slog"},
@@ -322,6 +328,29 @@ func TestPicture(t *testing.T) {
 	}
 }
 
+// TestPacked holds each X.gz to the X beside it.
+func TestPacked(t *testing.T) {
+	must(t, filepath.WalkDir("..", func(p string, d fs.DirEntry, err error) error {
+		plain, isPacked := strings.CutSuffix(p, ".gz")
+		if err != nil || !isPacked {
+			if slices.Contains([]string{".git", "bin", "dist", "testdata"}, d.Name()) {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if text, err := os.ReadFile(plain); err == nil {
+			if *update {
+				must(t, os.WriteFile(p, fatal.Packed(t, text), 0o644))
+			}
+			data, err := os.ReadFile(p)
+			if must(t, err); !bytes.Equal(packed.Text(data), text) {
+				t.Errorf("%s is not %s: run make update", p, plain)
+			}
+		}
+		return nil
+	}))
+}
+
 // room is a part of the house: packages that newcomers take for one thing. A room imports only from rooms below.
 type room struct {
 	name, purpose string
@@ -342,7 +371,7 @@ var rooms = []room{
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/internal/*", "actors/llmstxt/internal/*/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/internal/log", "internal/atomicfile", "internal/confined", "internal/regular", "internal/wrapped"}},
 	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
-	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/lazyregexp", "internal/redact", "internal/secret", "internal/source", "internal/stable", "internal/validate", "internal/words"}},
+	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "internal/decode", "internal/explain", "internal/jsonwalk", "internal/lazyregexp", "internal/packed", "internal/redact", "internal/secret", "internal/source", "internal/stable", "internal/validate", "internal/words"}},
 }
 
 func roomOf(pkg string) int {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -20,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/fatal"
 )
 
 const cliIntroduction = `# The command line
@@ -37,15 +35,7 @@ project's ` + "`.lastword.yaml`" + ` sets only the keys that are marked with *pr
 func TestCLIPage(t *testing.T) {
 	text, err := os.ReadFile("help.txt")
 	if must(t, err); *update {
-		var packed bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		_, err = w.Write(text)
-		must(t, errors.Join(err, w.Close()))
-		packedHelp = packed.Bytes()
-		put(t, "help.txt.gz", packed.String())
-	}
-	if helpPages() != string(text) {
-		t.Error("help.txt.gz is not help.txt; make update packs it")
+		packedHelp = fatal.Packed(t, text)
 	}
 	root := rootCommand(new(host.Program))
 	keys := map[*pflag.Flag]settings.Key{}

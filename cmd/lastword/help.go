@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/internal/probe"
 )
 
@@ -49,19 +47,11 @@ var noArguments = exit.Takes(0, "takes no arguments", "")
 //go:embed help.txt.gz
 var packedHelp []byte
 
-func helpPages() string {
-	r, err := gzip.NewReader(bytes.NewReader(packedHelp))
-	settings.Must(err)
-	text, err := io.ReadAll(r)
-	settings.Must(err)
-	return string(text)
-}
-
 // describe gives each command its page of help.txt, which has parts in a fixed order: a line, a description, examples and
 // exit codes.
 func describe(root *cobra.Command) {
 	values := strings.NewReplacer("{variables}", variables(), "{clients}", clientNames(), "{checks}", strconv.Itoa(len(probe.Checks())))
-	for _, page := range strings.Split(values.Replace(strings.TrimSuffix(helpPages(), "\n")), "\n\n== ")[1:] {
+	for _, page := range strings.Split(values.Replace(strings.TrimSuffix(string(packed.Text(packedHelp)), "\n")), "\n\n== ")[1:] {
 		path, page, _ := strings.Cut(page, "\n")
 		cmd, _, err := root.Find(strings.Fields(path)[1:])
 		settings.Must(err)

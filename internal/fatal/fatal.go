@@ -1,6 +1,11 @@
 package fatal
 
-import "strings"
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"strings"
+)
 
 // ender is a testing.TB or a *rapid.T.
 type ender interface {
@@ -27,4 +32,15 @@ func IfLacking(t interface {
 			t.Fatalf("%q is not in %s", word, text)
 		}
 	}
+}
+
+// Packed returns the text as gzip, for package packed.
+func Packed(t ender, text []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	IfError(t, err)
+	_, err = w.Write(text)
+	IfError(t, errors.Join(err, w.Close()))
+	return packed.Bytes()
 }

@@ -2,16 +2,16 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"strings"
 	"time"
+
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 //go:generate go test -run ^TestEventTypes$ -update .
@@ -78,14 +78,7 @@ func (h *handler) add(name, kind string) string {
 	a := asset{kind: kind, plain: data}
 	name, zipped := strings.CutSuffix(path.Base(name), ".gz")
 	if zipped {
-		a.gzip = data
-		r, err := gzip.NewReader(bytes.NewReader(data))
-		if err == nil {
-			a.plain, err = io.ReadAll(r)
-		}
-		if err != nil {
-			panic(err)
-		}
+		a.gzip, a.plain = data, packed.Text(data)
 	}
 	digest := sha256.Sum256(a.plain)
 	extension := path.Ext(name)

@@ -10,12 +10,14 @@ import (
 	"sync"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // readersText is the table of readers, and explains its own form.
 //
-//go:embed readers.txt
-var readersText string
+//go:embed readers.txt.gz
+var readersText []byte
 
 // reader reads manifests of one name.
 type reader struct {
@@ -33,7 +35,7 @@ type rule struct {
 var readers = sync.OnceValue(func() map[string]*reader {
 	all := make(map[string]*reader)
 	var r *reader
-	for l := range strings.Lines(readersText) {
+	for l := range strings.Lines(string(packed.Text(readersText))) {
 		head, rest, ok := strings.Cut(l, ": ")
 		words := strings.Fields(rest)
 		switch {

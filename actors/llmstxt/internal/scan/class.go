@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // kindOf returns the kind of a file. docs: the file is in a folder for documents.
@@ -170,14 +171,14 @@ func isTestName(name string, top bool) bool {
 
 // namesText is the table of names, and explains its own form.
 //
-//go:embed names.txt
-var namesText string
+//go:embed names.txt.gz
+var namesText []byte
 
 // names maps each category, such as "manifest" or "language", to its names; for languages the value is the language,
 // and otherwise "".
 var names = sync.OnceValue(func() map[string]map[string]string {
 	all := make(map[string]map[string]string)
-	for line := range strings.Lines(namesText) {
+	for line := range strings.Lines(string(packed.Text(namesText))) {
 		what, list, ok := strings.Cut(line, ": ")
 		if !ok || line[0] == '#' {
 			continue

@@ -12,12 +12,13 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/lines"
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/source/surface"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // languagesText has the languages, and explains its own form.
 //
-//go:embed languages.txt
-var languagesText string
+//go:embed languages.txt.gz
+var languagesText []byte
 
 // These are the functions that languages.txt names.
 var (
@@ -34,7 +35,7 @@ var (
 
 // languages are the known languages.
 var languages = sync.OnceValue(func() (all []language.Language) {
-	_, blocks, _ := strings.Cut(languagesText, "\n= ")
+	_, blocks, _ := strings.Cut(string(packed.Text(languagesText)), "\n= ")
 	for block := range strings.SplitSeq(blocks, "\n= ") {
 		names, text, _ := strings.Cut(block, "\n")
 		l := parse(names, text)

@@ -1,0 +1,20 @@
+package packed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+)
+
+// Text unpacks an embedded file. It panics if the data are no gzip: they are part of the program.
+func Text(data []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(r)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
