@@ -158,10 +158,7 @@ func (o *owner) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	}
 	r := o.runs.newRun(c.Run, job, queued, nil) // without a parent, even if it is a sub-run: its parent on this node has no actor, or only waits for the log
 	r.unborn = unborn
-	r.after, r.queued = fold.Peek().After, fold.Peek().QueuedAt
-	if place, err := time.Parse(time.RFC3339Nano, fold.Peek().Place); err == nil {
-		r.queued = place
-	}
+	r.after, r.queued = fold.Peek().After, placed(fold.Peek())
 	r.clock.deadline -= max(time.Since(fold.Peek().QueuedAt), 0)
 	r.clock.paused.Store(int64(waited))
 	r.attachElsewhere() // callers have one lease to say that they are still attached

@@ -35,9 +35,11 @@ func (s *System) applyCommand(c journal.Command) {
 			r.post(&refilled{total: *c.Granted})
 		}
 	case c.Cancel != nil:
-		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
+		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason, waiting: c.Cancel.Waiting}})
 	case c.Release != nil:
 		r.post(&releaseRun{id: c.ID, by: c.Release.By, reply: make(chan error, 1)})
+	case c.Move != nil && c.From != nil:
+		s.runs.moveFrom(r, *c.From, *c.Move)
 	case c.Say != nil && (c.Revoke || c.Say.Check() == nil && log.Storable(messages.MessageQueued{Said: *c.Say}, "") == nil):
 		r.post(&sayRun{said: *c.Say, revoke: c.Revoke, reply: make(chan error, 1)})
 	case c.Answer != nil && log.Storable(received(c), "") == nil:
@@ -108,8 +110,12 @@ func obeyed(c journal.Command, state messages.State, err error) (bool, error) {
 		return true, err
 	case err != nil:
 		return false, nil
+	case c.Cancel != nil && c.Cancel.Waiting && state.After == "":
+		return true, errNotWaiting(c.Run)
 	case c.Cancel != nil:
 		return state.Canceling || state.Status.IsEnded(), nil
+	case c.Move != nil:
+		return movedTo(&state, c)
 	case c.Release != nil:
 		return released(&state)
 	case c.Say != nil:
@@ -140,14 +146,19 @@ func errNotAsked(run messages.RunID, request string) error {
 // Cancel asks the run to end. It returns once the cancel is in the run's log, or the run has ended, and may be called
 // again. Errors: not_found, unavailable, journal_unavailable.
 func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
-	by, reason = messages.Bound(by, mostName), messages.Bound(reason, mostMessage)
+	return s.cancel(ctx, id, cancelRun{by: messages.Bound(by, mostName), reason: messages.Bound(reason, mostMessage)}, nil)
+}
+
+// cancel asks the run to end, at whatever node it is. over is the error if it has ended.
+func (s *System) cancel(ctx context.Context, id messages.RunID, c cancelRun, over error) error {
 	r := s.runs.active(id)
 	if r == nil {
-		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: by, Reason: reason}})
+		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: c.by, Reason: c.reason, Waiting: c.waiting}})
 	}
 	reply := make(chan error, 1)
-	s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{by: by, reason: reason, reply: reply}})
-	return s.replied(ctx, r, reply, nil)
+	c.reply = reply
+	s.sendToRuns(&cancelFor{run: r, cancelRun: c})
+	return s.replied(ctx, r, reply, over)
 }
 
 // Cancel asks the run to end; see [System.Cancel].
@@ -336,4 +347,73 @@ func (r *activeRun) askParent(ask *refill) {
 		}
 		return !waits
 	})
+}
+
+// turns returns a run and the other runs that wait in its conversation. Those at other nodes are as their logs say.
+func (s *System) turns(ctx context.Context, id messages.RunID) (r *activeRun, elsewhere []*activeRun, err error) {
+	if r = s.runs.active(id); r == nil {
+		if r, err = s.waiting(ctx, id); err != nil {
+			return nil, nil, err
+		}
+		elsewhere = append(elsewhere, r)
+	}
+	pending, err := s.List(ctx, messages.Query{Principal: r.principal, Status: []messages.Status{messages.Pending}, Limit: 1000})
+	for _, run := range pending {
+		if run.RunID == id || s.runs.active(run.RunID) != nil {
+			continue
+		}
+		if other, err := s.waiting(ctx, run.RunID); err == nil && other.isTurn(r.principal, r.job.Conversation) {
+			elsewhere = append(elsewhere, other)
+		}
+	}
+	return r, elsewhere, err
+}
+
+// waiting returns a run that waits at another node.
+func (s *System) waiting(ctx context.Context, id messages.RunID) (*activeRun, error) {
+	state, err := s.State(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	job, err := s.makeJob(state.Queued.Job, state.Queued.Input)
+	if err == nil && (state.After == "" || state.Canceling || state.Status.IsEnded()) {
+		err = errNotWaiting(id)
+	}
+	r := s.runs.newRun(id, job, *state.Queued, nil)
+	r.after, r.queued = state.After, placed(&state)
+	r.log.Resume(messages.NewFold(state), journal.Head{Seq: state.Seq})
+	return r, err
+}
+
+// placed returns the place of a run among those that wait.
+func placed(s *messages.State) time.Time {
+	if place, err := time.Parse(time.RFC3339Nano, s.Place); err == nil {
+		return place
+	}
+	return s.QueuedAt
+}
+
+// moveFrom moves a run that waits here, if it has not been moved since another node read its log.
+func (a *activeRuns) moveFrom(r *activeRun, from, to messages.RunMoved) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	place, err := time.Parse(time.RFC3339Nano, to.Place)
+	if err == nil && !r.counted && r.after == from.After && placeOf(r.queued) == from.Place && log.Storable(to, "") == nil {
+		r.after, r.queued = to.After, place
+		r.post(&moveRun{moved: to, reply: make(chan error, 1)})
+	}
+}
+
+// movedTo reports whether the run is at the place of the command, or cannot get there.
+func movedTo(s *messages.State, c journal.Command) (over bool, err error) {
+	is := func(at *messages.RunMoved) bool { return s.After == at.After && placeOf(placed(s)) == at.Place }
+	switch {
+	case s.After == "" || s.Canceling || s.Status.IsEnded():
+		return true, errNotWaiting(c.Run)
+	case is(c.Move):
+		return s.HeldAt.IsZero(), nil
+	case !is(c.From):
+		return true, messages.Errorf(messages.CodeUnavailable, "run %s was moved by somebody else meanwhile: ask again", c.Run)
+	}
+	return false, nil
 }

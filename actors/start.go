@@ -40,11 +40,15 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	if o.Key != "" {
 		id = s.runs.keyed(o.Principal, o.Key)
 	}
-	var r *activeRun
+	var r, replaced *activeRun
+	var elsewhere []*activeRun
 	var mine bool
 	err = s.runs.withinQuota(ctx, o.Principal)
+	if err == nil && o.Replaces != "" {
+		replaced, elsewhere, err = s.turns(ctx, o.Replaces)
+	}
 	if err == nil {
-		r, mine, err = s.runs.admit(id, job, queued, o)
+		r, mine, err = s.runs.admit(id, job, queued, o, replaced, elsewhere)
 	}
 	if err == nil && mine {
 		if queued.After = r.after; r.after != "" { // the time of the event is another one
@@ -241,7 +245,7 @@ func errQuota(principal string, active int) error {
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start with the same key is opening it.
-func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued, o Options) (r *activeRun, mine bool, err error) {
+func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued, o Options, replaced *activeRun, elsewhere []*activeRun) (r *activeRun, mine bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.live[id]; r != nil {
@@ -253,7 +257,6 @@ func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued
 		return nil, false, err
 	}
 	working, before, err := a.turnOf(principal, job.Conversation)
-	replaced := a.live[o.Replaces]
 	if replaced != nil && !replaced.counted && replaced.isTurn(principal, cmp.Or(job.Conversation, "\x00")) {
 		before, err = replaced, nil
 	}
@@ -278,7 +281,7 @@ func (a *activeRuns) admit(id messages.RunID, job Job, queued messages.RunQueued
 	if r.queued = time.Now(); before != nil {
 		r.after = before.id
 		if o.Replaces != "" {
-			r.queued = a.behind(before)
+			r.queued = a.behind(before, elsewhere)
 		} else if !r.queued.After(before.queued) { // the order of those that wait
 			r.queued = before.queued.Add(placeGap)
 		}

@@ -276,7 +276,9 @@ func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
 }
 
 func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
-	a.noteRequest(c, m.run)
+	if !m.waiting { // else it goes on if it works
+		a.noteRequest(c, m.run)
+	}
 	cancel := m.cancelRun
 	m.run.post(&cancel)
 }

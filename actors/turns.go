@@ -66,8 +66,9 @@ func (r *activeRun) isTurn(principal, conversation string) bool {
 	return r.parent == nil && r.principal == principal && r.job.Conversation == conversation && r.cause() == nil && !r.log.HasTerminal()
 }
 
-// queue returns the runs that wait in the conversation, in their order. mu must be held.
-func (a *activeRuns) queue(principal, conversation string) (waiting []*activeRun) {
+// queue returns the runs that wait in the conversation, also those elsewhere, in their order. mu must be held.
+func (a *activeRuns) queue(principal, conversation string, elsewhere []*activeRun) []*activeRun {
+	waiting := slices.Clone(elsewhere)
 	for _, r := range a.live {
 		if !r.counted && r.isTurn(principal, conversation) {
 			waiting = append(waiting, r)
@@ -182,11 +183,13 @@ func (s *System) steered(ctx context.Context, q messages.Request, msg messages.S
 // followTurn tells the run when the run before it has ended: the last one ahead at this node, or else of, the one that its log
 // names, perhaps not durably yet. One that was taken back before it began hands on the run before itself.
 func (o *owner) followTurn(r *activeRun, of messages.RunID) bool {
-	end := messages.State{}
+	end, followed := messages.State{}, false
 	for before := of; before != ""; {
 		switch next := o.runs.ahead(r); {
 		case next != nil:
 			before = next.id
+		case end.Status == messages.Completed && !followed && o.runs.active(of) == nil: // it is at another node
+			before = of
 		case end.Status != "":
 			r.post(&turnOver{about: end, of: of})
 			return true
@@ -194,6 +197,7 @@ func (o *owner) followTurn(r *activeRun, of messages.RunID) bool {
 			end.Status = messages.Completed
 			continue
 		}
+		followed = followed || before == of
 		var err error
 		end, err = o.readers.wait(o.ctx, before, nil)
 		switch {
@@ -297,19 +301,18 @@ func (s *System) Release(ctx context.Context, id messages.RunID, by string) erro
 }
 
 func errNotWaiting(id messages.RunID) error {
-	return messages.Errorf(messages.CodeConflict, "run %s does not wait for its turn at this node; lastword runs ls --status pending lists those that wait", id)
+	return messages.Errorf(messages.CodeConflict, "run %s does not wait for its turn; lastword runs ls --status pending lists those that wait", id)
 }
 
 // Move gives a run that waits for its turn another place: right before the other one that waits, or with "" the first. It
-// returns once that is in the run's log. Errors: not_found; conflict if the run has begun, has ended or waits at another
-// node; invalid_input if the other does not wait in its conversation; unavailable; journal_unavailable.
+// returns once that is in the run's log. Errors: not_found; conflict if the run has begun or has ended; invalid_input if
+// the other does not wait in its conversation; unavailable, also while somebody else moves them; journal_unavailable.
 func (s *System) Move(ctx context.Context, id, before messages.RunID, by string) error {
-	r := s.runs.active(id)
-	if r == nil {
-		_, err := s.State(ctx, id)
-		return cmp.Or(err, errNotWaiting(id))
+	r, elsewhere, err := s.turns(ctx, id)
+	if err != nil {
+		return err
 	}
-	changed, err := s.runs.place(r, before)
+	changed, err := s.runs.place(r, before, elsewhere)
 	if err != nil {
 		return err
 	}
@@ -322,7 +325,12 @@ func (s *System) moved(ctx context.Context, changed map[*activeRun]messages.RunM
 	for turn, moved := range changed {
 		moved.By, moved.Replaces = cause.By, cause.Replaces
 		replies[turn] = make(chan error, 1)
-		turn.post(&moveRun{moved: moved, reply: replies[turn]})
+		if s.runs.active(turn.id) == turn {
+			turn.post(&moveRun{moved: moved, reply: replies[turn]})
+			continue
+		}
+		was := turn.log.State()
+		replies[turn] <- s.command(ctx, journal.Command{Run: turn.id, Move: &moved, From: &messages.RunMoved{After: was.After, Place: placeOf(placed(&was))}})
 	}
 	for turn, reply := range replies {
 		err := s.replied(ctx, turn, reply, errNotWaiting(turn.id))
@@ -334,13 +342,13 @@ func (s *System) moved(ctx context.Context, changed map[*activeRun]messages.RunM
 }
 
 // place gives the run another place. It returns what changes for it, and for those that wait after another run now.
-func (a *activeRuns) place(r *activeRun, before messages.RunID) (map[*activeRun]messages.RunMoved, error) {
+func (a *activeRuns) place(r *activeRun, before messages.RunID, elsewhere []*activeRun) (map[*activeRun]messages.RunMoved, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r.counted || !r.isTurn(r.principal, r.job.Conversation) {
 		return nil, errNotWaiting(r.id)
 	}
-	turns := a.queue(r.principal, r.job.Conversation)
+	turns := a.queue(r.principal, r.job.Conversation, elsewhere)
 	last := turns[0].after
 	turns = slices.DeleteFunc(turns, func(o *activeRun) bool { return o == r })
 	i := slices.IndexFunc(turns, func(o *activeRun) bool { return before == "" || o.id == before })
@@ -370,10 +378,10 @@ func relinked(turns []*activeRun, last messages.RunID, moved *activeRun) map[*ac
 
 // relink writes into the logs of those that wait with the run which one is before them, where another has come between: who
 // recovers them knows no other order. Those that are held follow nobody.
-func (s *System) relink(ctx context.Context, r *activeRun, principal string) error {
+func (s *System) relink(ctx context.Context, r *activeRun, principal string, elsewhere []*activeRun) error {
 	s.runs.mu.Lock()
 	changed := map[*activeRun]messages.RunMoved{}
-	if turns := s.runs.queue(r.principal, r.job.Conversation); len(turns) > 0 {
+	if turns := s.runs.queue(r.principal, r.job.Conversation, elsewhere); len(turns) > 0 {
 		changed = relinked(turns, turns[0].after, nil)
 	}
 	s.runs.mu.Unlock()
@@ -397,8 +405,8 @@ func placeOf(queued time.Time) string { return queued.UTC().Format(time.RFC3339N
 func between(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
 
 // behind returns the place right behind the waiting run. mu must be held.
-func (a *activeRuns) behind(r *activeRun) time.Time {
-	waiting := a.queue(r.principal, r.job.Conversation)
+func (a *activeRuns) behind(r *activeRun, elsewhere []*activeRun) time.Time {
+	waiting := a.queue(r.principal, r.job.Conversation, elsewhere)
 	if i := slices.Index(waiting, r) + 1; i < len(waiting) {
 		return between(r.queued, waiting[i].queued)
 	}
@@ -421,14 +429,12 @@ func (m *machine) move(r *moveRun) {
 
 // takeBack cancels a run that waits, because the other has its place now. If it has begun meanwhile, the other is canceled.
 func (s *System) takeBack(ctx context.Context, old, by messages.RunID, principal string) error {
-	err := errNotWaiting(old)
-	if r := s.runs.active(old); r != nil {
-		if err := s.relink(ctx, r, principal); err != nil {
-			return err
-		}
-		reply := make(chan error, 1)
-		r.post(&cancelRun{by: principal, reason: "replaced by " + string(by), waiting: true, reply: reply}) // if it works it goes on
-		err = s.replied(ctx, r, reply, err)
+	r, elsewhere, err := s.turns(ctx, old)
+	if err == nil {
+		err = s.relink(ctx, r, principal, elsewhere)
+	}
+	if err == nil {
+		err = s.cancel(ctx, old, cancelRun{by: principal, reason: "replaced by " + string(by), waiting: true}, errNotWaiting(old))
 	}
 	if messages.CodeOf(err) != messages.CodeConflict {
 		return err

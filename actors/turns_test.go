@@ -117,13 +117,13 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// "Until they begin they can be reordered, and replaced", also after a restart; a steer that is sent again after its turn
+// "Until they begin they can be reordered, and replaced", also at another node and after a restart; a steer that is sent again after its turn
 // has ended is the same message.
 func TestTurnsMove(t *testing.T) {
-	t.Run("memory", func(t *testing.T) { turnsMove(t, func(m *journal.Memory) actors.Journal { return m }) })
-	t.Run("slow", func(t *testing.T) {
-		turnsMove(t, func(m *journal.Memory) actors.Journal { return slowly{m, new(atomic.Int64)} })
-	})
+	for _, elsewhere := range []bool{false, true} {
+		turnsMove(t, elsewhere, func(m *journal.Memory) actors.Journal { return m })
+		turnsMove(t, elsewhere, func(m *journal.Memory) actors.Journal { return slowly{m, new(atomic.Int64)} })
+	}
 }
 
 // slowly is a journal that takes a while for each block, as one with a disk does.
@@ -171,16 +171,20 @@ func TestSteerReadsOnce(t *testing.T) {
 	})
 }
 
-func turnsMove(t *testing.T, in func(*journal.Memory) actors.Journal) {
+func turnsMove(t *testing.T, elsewhere bool, in func(*journal.Memory) actors.Journal) {
 	synctest.Test(t, func(t *testing.T) {
 		end, store := make(chan error), in(journal.NewMemory())
 		s := open(t, actors.Config{Journal: store, Jobs: talks(end), HandOver: true})
+		at := s // the node that is asked to move and to replace
+		if elsewhere {
+			at = open(t, actors.Config{Journal: store, Jobs: talks(end), HandOver: true})
+		}
 		submit := func(q messages.Request, code messages.Code) messages.RunID {
 			t.Helper()
 			if q.Job = "talk"; q.Input == nil {
 				q.Input = json.RawMessage(`{"message":"x"}`)
 			}
-			id, err := s.Submit(t.Context(), q)
+			id, err := map[bool]*actors.System{false: s, true: at}[q.Replaces != ""].Submit(t.Context(), q)
 			if messages.CodeOf(err) != code {
 				t.Errorf("%+v: %v, want %q", q, err, code)
 			}
@@ -189,7 +193,7 @@ func turnsMove(t *testing.T, in func(*journal.Memory) actors.Journal) {
 		}
 		move := func(id, before messages.RunID, code messages.Code) {
 			t.Helper()
-			if err := s.Move(t.Context(), id, before, "ann"); messages.CodeOf(err) != code {
+			if err := at.Move(t.Context(), id, before, "ann"); messages.CodeOf(err) != code {
 				t.Errorf("%s is moved: %v, want %q", id, err, code)
 			}
 		}

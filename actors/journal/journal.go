@@ -139,6 +139,8 @@ type Command struct {
 	Revoke bool
 	// Release asks for a run.released.
 	Release *ReleaseCommand
+	// Move asks for this run.moved, if the run still waits after the run and at the place of From.
+	Move, From *messages.RunMoved
 	// Attach says that a caller elsewhere is still there.
 	Attach bool
 	// Refill asks a parent run for more budget. Its reply to the sub-run, Granted, has the same ID: all that the parent's log
@@ -147,8 +149,11 @@ type Command struct {
 	Granted *messages.Budget
 }
 
-// CancelCommand asks for a run.canceling.
-type CancelCommand struct{ By, Reason string }
+// CancelCommand asks for a run.canceling; with Waiting only while the run waits for its turn.
+type CancelCommand struct {
+	By, Reason string
+	Waiting    bool
+}
 
 // ReleaseCommand asks for a run.released.
 type ReleaseCommand struct{ By string }
