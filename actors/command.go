@@ -35,7 +35,7 @@ func (s *System) applyCommand(c journal.Command) {
 			r.post(&refilled{total: *c.Granted})
 		}
 	case c.Cancel != nil:
-		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason, waiting: c.Cancel.Waiting}})
+		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason, waiting: c.Waiting}})
 	case c.Release != nil:
 		r.post(&releaseRun{id: c.ID, by: c.Release.By, reply: make(chan error, 1)})
 	case c.Move != nil && c.From != nil:
@@ -110,7 +110,7 @@ func obeyed(c journal.Command, state messages.State, err error) (bool, error) {
 		return true, err
 	case err != nil:
 		return false, nil
-	case c.Cancel != nil && c.Cancel.Waiting && state.After == "":
+	case c.Cancel != nil && c.Waiting && state.After == "":
 		return true, errNotWaiting(c.Run)
 	case c.Cancel != nil:
 		return state.Canceling || state.Status.IsEnded(), nil
@@ -153,7 +153,7 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 func (s *System) cancel(ctx context.Context, id messages.RunID, c cancelRun, over error) error {
 	r := s.runs.active(id)
 	if r == nil {
-		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: c.by, Reason: c.reason, Waiting: c.waiting}})
+		return s.command(ctx, journal.Command{Run: id, Waiting: c.waiting, Cancel: &journal.CancelCommand{By: c.by, Reason: c.reason}})
 	}
 	reply := make(chan error, 1)
 	c.reply = reply

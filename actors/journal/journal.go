@@ -133,7 +133,9 @@ type Command struct {
 	// ID identifies the command, which may arrive more than once.
 	ID     string
 	Cancel *CancelCommand
-	Answer *AnswerCommand
+	// Waiting: the cancel counts only while the run waits for its turn.
+	Waiting bool
+	Answer  *AnswerCommand
 	// Say asks for a message.queued or, with Revoke, for its message.dropped.
 	Say    *messages.Said
 	Revoke bool
@@ -149,11 +151,8 @@ type Command struct {
 	Granted *messages.Budget
 }
 
-// CancelCommand asks for a run.canceling; with Waiting only while the run waits for its turn.
-type CancelCommand struct {
-	By, Reason string
-	Waiting    bool
-}
+// CancelCommand asks for a run.canceling.
+type CancelCommand struct{ By, Reason string }
 
 // ReleaseCommand asks for a run.released.
 type ReleaseCommand struct{ By string }
