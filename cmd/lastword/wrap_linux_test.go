@@ -304,7 +304,7 @@ func TestWrapListsAndApproves(t *testing.T) {
 	}
 }
 
-// A server shows each tool as a job: start takes its arguments as flags, and plan check knows what it takes.
+// A server shows each tool as a job and an operation of OpenAPI: start takes its arguments as flags, and plan check knows what it takes.
 func TestWrapToolsAreJobs(t *testing.T) {
 	dir := t.TempDir()
 	s := serving(t, binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
@@ -319,6 +319,9 @@ func TestWrapToolsAreJobs(t *testing.T) {
 	}
 	if out, err := binary(t, dir, "start", "b/echo", at, "--text", "3", "--number", "x").CombinedOutput(); err == nil {
 		t.Errorf("an unknown argument is taken: %s", out)
+	}
+	if _, document := s.get("/openapi.json"); !strings.Contains(document, `"/v1/tools/b/echo":{"post"`) || !strings.Contains(document, `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"type":"object"}`) {
+		t.Errorf("the document is %s", document)
 	}
 	check := func(job, input string) string {
 		put(t, filepath.Join(dir, "plan.yaml"), "name: p\nsteps:\n  - {name: one, job: "+job+", input: "+input+"}\n")

@@ -3,9 +3,14 @@ package http
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,11 +44,68 @@ func (s *Server) document() huma.Config {
 				{Name: "artifacts", Description: "Files that runs wrote"},
 				{Name: "server", Description: "The server itself"}},
 		},
-		OpenAPIPath:   "/openapi",
 		Formats:       map[string]huma.Format{"application/json": form, "json": form},
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{asProblem},
 	}
+}
+
+// serveDocument writes the OpenAPI document, with an operation for each tool of other servers that the caller may start.
+func (s *Server) serveDocument(w http.ResponseWriter, r *http.Request) {
+	document := *s.api.OpenAPI()
+	document.Paths = maps.Clone(document.Paths)
+	if auth.Require(r.Context(), auth.ReadRuns) == nil {
+		all, err := s.Listed(r.Context(), "")
+		if err != nil {
+			auth.Refuse(quiet{w, s.Redact}, err)
+			return
+		}
+		for _, tool := range slices.DeleteFunc(all, func(j messages.JobInfo) bool { return j.Tool == "" }) {
+			op := *document.Paths[toolPath].Post
+			path := strings.NewReplacer("{name}", url.PathEscape(tool.Server), "{tool}", url.PathEscape(tool.Tool)).Replace(toolPath)
+			op.OperationID = "startTool__" + notInNames.ReplaceAllStringFunc(tool.Server+"__"+tool.Tool, func(s string) string { return fmt.Sprintf("_%x_", s) })
+			op.Summary, op.Description = "Start a run of the tool "+tool.Name, tool.Description
+			op.Parameters = slices.DeleteFunc(slices.Clone(op.Parameters), func(p *huma.Param) bool { return p.In == "path" })
+			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+				string(formJSON): {Schema: plainSchema(tool.Input.JSON())}}}
+			document.Paths[path] = &huma.PathItem{Post: &op}
+		}
+	}
+	w.Header().Set("Content-Type", "application/openapi+json")
+	body, err := s.encode(&document)
+	if err == nil {
+		_, _ = w.Write(body) // whoever left needs no reason
+	}
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// plainSchema returns what generators of clients understand of a stranger's schema: no reference, alternative, boolean schema
+// or limit. The tool's job has all of it.
+func plainSchema(raw json.RawMessage) *huma.Schema {
+	var of struct {
+		Type, AdditionalProperties any
+		Title, Description         string
+		Properties                 map[string]json.RawMessage
+		Required                   []string
+		Items                      json.RawMessage
+	}
+	_ = json.Unmarshal(raw, &of) // true, false and what is odd are any value
+	schema := &huma.Schema{Title: of.Title, Description: of.Description}
+	switch schema.Type, _ = of.Type.(string); schema.Type {
+	case huma.TypeObject:
+		schema.Properties = map[string]*huma.Schema{}
+		for name, property := range of.Properties {
+			schema.Properties[name] = plainSchema(property)
+		}
+		schema.Required = slices.DeleteFunc(of.Required, func(name string) bool { return schema.Properties[name] == nil })
+		if of.AdditionalProperties == false {
+			schema.AdditionalProperties = false
+		}
+	case huma.TypeArray:
+		schema.Items = plainSchema(of.Items)
+	}
+	return schema
 }
 
 // write writes v as JSON.

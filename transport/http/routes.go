@@ -17,12 +17,14 @@ import (
 // runRoutes adds the routes that change runs or return their State.
 func (s *Server) runRoutes() {
 	tags, path := []string{"runs"}, "/v1/runs/{id}"
+	started := map[string]*huma.Response{"202": s.json("The run", messages.State{}),
+		"200": s.streams("The run at its end, or its events", messages.State{})}
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "startTool", Method: http.MethodPost, Path: toolPath, Tags: tags,
+		Summary: "Start a run of another server's tool", Description: "The body is the tool's arguments. Otherwise as POST /v1/runs.", Responses: started}, s.startTool)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "startRun", Method: http.MethodPost, Path: "/v1/runs", Tags: tags,
 		Summary: "Start a run", Description: "Answers 202 with the run's State once the start is in the log. With an " +
 			"Accept of text/event-stream or application/x-ndjson it answers with the run's events, with Prefer: " +
-			"wait=SECONDS with the State at its end.",
-		Responses: map[string]*huma.Response{"202": s.json("The run", messages.State{}),
-			"200": s.streams("The run at its end, or its events", messages.State{})}}, s.startRun)
+			"wait=SECONDS with the State at its end.", Responses: started}, s.startRun)
 	raw(s, auth.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
 		Summary: "List the caller's runs", Description: "The newest first, in pages. A stream has the first page as list, and then " +
 			"the runs that are new, have another status, ask something else or have spent more as runs.",

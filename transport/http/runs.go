@@ -60,6 +60,20 @@ type startInput struct {
 	Body   start
 }
 
+// toolStart is a start whose body is the arguments of a tool.
+type toolStart struct {
+	Server string          `path:"name" doc:"The name of the other server" example:"files"`
+	Tool   string          `path:"tool" doc:"The name of its tool" example:"read_file"`
+	Key    string          `header:"Idempotency-Key" maxLength:"256" doc:"A repeated request with the same key and body gets the same run"`
+	Prefer string          `header:"Prefer" doc:"wait=SECONDS answers with the State once the run has ended, or when the time is over" example:"wait=30"`
+	Accept string          `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the run's events"`
+	Body   json.RawMessage `doc:"The tool's arguments"`
+}
+
+func (s *Server) startTool(w http.ResponseWriter, r *http.Request, in *toolStart) error {
+	return s.startRun(w, r, &startInput{Key: in.Key, Prefer: in.Prefer, Accept: in.Accept, Body: start{Job: in.Server + "/" + in.Tool, Input: in.Body}})
+}
+
 // startRun starts a run and answers with its State, its events or its end. It refuses an attached run that would be
 // cancelled at once because nobody stays to read it.
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) error {

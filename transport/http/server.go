@@ -28,6 +28,7 @@ func New(d *door.Door) *Server {
 	s.runRoutes()
 	s.readerRoutes()
 	s.serverRoutes()
+	s.mux.HandleFunc("GET /openapi.json", s.serveDocument)
 	for _, schema := range s.api.OpenAPI().Components.Schemas.Map() {
 		for _, property := range schema.Properties {
 			property.Nullable = false // a list without elements is []
@@ -102,4 +103,5 @@ var files = map[string]bool{"GET " + filePath: true, "HEAD " + filePath: true, "
 const (
 	filePath   = "/v1/runs/{id}/artifacts/{name}"
 	socketPath = "/v1/ws"
+	toolPath   = "/v1/tools/{name}/{tool}"
 )

@@ -246,7 +246,7 @@ func TestDocument(t *testing.T) {
 	}
 	slices.Sort(names)
 	if want := []string{"answerRun", "attachRun", "cancelRun", "closeSession", "explainRun", "forgetRun", "getArtifact", "getBudget", "getEvents", "getJob",
-		"getKey", "getProof", "getRun", "listArtifacts", "listJobs", "listRuns", "moveRun", "openSession", "openWebSocket", "releaseRun", "revokeMessage", "sayRun", "startRun"}; !slices.Equal(names, want) {
+		"getKey", "getProof", "getRun", "listArtifacts", "listJobs", "listRuns", "moveRun", "openSession", "openWebSocket", "releaseRun", "revokeMessage", "sayRun", "startRun", "startTool"}; !slices.Equal(names, want) {
 		t.Errorf("the operations are %q, want %q", names, want)
 	}
 	var published struct {
