@@ -292,9 +292,7 @@ func TestWrapListsAndApproves(t *testing.T) {
 			t.Errorf("what waits is %s, %v", out, err)
 		}
 	}
-	if out, err := command("mcp", "approve", "b/echo").CombinedOutput(); err != nil {
-		t.Errorf("%s, %v", out, err)
-	}
+	must(t, command("mcp", "approve", "b/echo").Run())
 	if !strings.Contains(tools(s), `"description":"Sends all."`) {
 		t.Error("an approved tool is not offered")
 	}
@@ -309,12 +307,10 @@ func TestWrapToolsAreJobs(t *testing.T) {
 	dir := t.TempDir()
 	s := serving(t, binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state"), "--wrap", "b=lastword-behind "+dir))
 	at := "--server=" + strings.TrimSuffix(s.url, host.MCPPath)
-	out, err := binary(t, dir, "start", "b/echo", at, "--text", "by name", "--json").Output()
-	if err != nil || !strings.Contains(string(out), `"text": "by name"`) {
+	if out, err := binary(t, dir, "start", "b/echo", at, "--text", "by name", "--json").Output(); err != nil || !strings.Contains(string(out), `"text": "by name"`) {
 		t.Errorf("%s, %v", out, err)
 	}
-	out, err = binary(t, dir, "start", "b/echo", at, "--text", "for people").Output()
-	if err != nil || string(out) != "for people\n[hologram; --json prints it]\n" {
+	if out, err := binary(t, dir, "start", "b/echo", at, "--text", "for people").Output(); err != nil || string(out) != "for people\n[hologram; --json prints it]\n" {
 		t.Errorf("for people it prints %q, %v", out, err)
 	}
 	if out, err := binary(t, dir, "start", "b/echo", at, "--text", "3", "--number", "x").CombinedOutput(); err == nil {
