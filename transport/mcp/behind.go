@@ -163,11 +163,14 @@ const longestList = 60_000
 // nameOf returns the name by which clients always know an entry: its own, unless several servers or this one have it.
 // mu must be held.
 func (b *behind) nameOf(method string, o origin, shared bool) string {
-	for _, shown := range []string{o.name, prefixed(method, o)} {
-		held, taken := b.names[method+" "+shown]
-		if taken && held == o {
+	both := []string{o.name, prefixed(method, o)}
+	for _, shown := range both {
+		if b.names[method+" "+shown] == o {
 			return shown
 		}
+	}
+	for _, shown := range both {
+		_, taken := b.names[method+" "+shown]
 		own := method == "tools/list" && b.mcp.GetTool(shown) != nil && (!b.Alone || slices.Contains(aloneTools, shown))
 		if !taken && !own && (!shared || shown != o.name) {
 			b.names[method+" "+shown] = o

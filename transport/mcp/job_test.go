@@ -264,7 +264,7 @@ func (w twins) Lists(context.Context, mcp.Caller, string, time.Duration, int) []
 	return []*mcp.List{echo, echo}
 }
 
-// Of several servers only names that collide get the server's, and no name changes when another server comes.
+// Of several servers only names that collide get the server's, and no name changes when another server comes or leaves.
 func TestNamesOfServers(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		slow := late
@@ -275,9 +275,7 @@ func TestNamesOfServers(t *testing.T) {
 			if got := string(c.do("tools/list", nil).Result); slices.ContainsFunc(want, func(name string) bool { return strings.Count(got, `"name":"`+name+`"`) != 1 }) {
 				t.Errorf("the names are not %v in %s", want, got)
 			}
-			if slow = false; late {
-				want = []string{"echo", "b__echo"}
-			}
+			slow, want = !slow, map[bool][]string{true: {"echo", "b__echo"}, false: {"a__echo"}}[late]
 		}
 	}
 }
