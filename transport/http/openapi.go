@@ -60,12 +60,15 @@ func (s *Server) serveDocument(w http.ResponseWriter, r *http.Request) {
 			auth.Refuse(quiet{w, s.Redact}, err)
 			return
 		}
-		for _, tool := range slices.DeleteFunc(all, func(j messages.JobInfo) bool { return j.Tool == "" }) {
+		for _, tool := range all {
+			if tool.Tool == "" {
+				continue
+			}
 			op := *document.Paths[toolPath].Post
 			path := strings.NewReplacer("{name}", url.PathEscape(tool.Server), "{tool}", url.PathEscape(tool.Tool)).Replace(toolPath)
 			op.OperationID = "startTool__" + notInNames.ReplaceAllStringFunc(tool.Server+"__"+tool.Tool, func(s string) string { return fmt.Sprintf("_%x_", s) })
 			op.Summary, op.Description = "Start a run of the tool "+tool.Name, tool.Description
-			op.Parameters = slices.DeleteFunc(slices.Clone(op.Parameters), func(p *huma.Param) bool { return p.In == "path" })
+			op.Parameters = op.Parameters[2:] // without those of the path
 			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 				string(formJSON): {Schema: plainSchema(tool.Input.JSON())}}}
 			document.Paths[path] = &huma.PathItem{Post: &op}
