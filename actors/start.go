@@ -45,7 +45,9 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	var mine bool
 	err = s.runs.withinQuota(ctx, o.Principal)
 	if err == nil && o.Replaces != "" {
-		replaced, elsewhere, err = s.turns(ctx, o.Replaces)
+		if replaced, elsewhere, err = s.turns(ctx, o.Replaces); messages.CodeOf(err) == messages.CodeNotFound { // as if it were another's
+			err = errNotWaiting(o.Replaces)
+		}
 	}
 	if err == nil {
 		r, mine, err = s.runs.admit(id, job, queued, o, replaced, elsewhere)

@@ -436,7 +436,7 @@ func (s *System) takeBack(ctx context.Context, old, by messages.RunID, principal
 	if err == nil {
 		err = s.cancel(ctx, old, cancelRun{by: principal, reason: "replaced by " + string(by), waiting: true}, errNotWaiting(old))
 	}
-	if messages.CodeOf(err) != messages.CodeConflict {
+	if code := messages.CodeOf(err); code != messages.CodeConflict && code != messages.CodeNotFound {
 		return err
 	}
 	state, unknown := s.State(ctx, old)

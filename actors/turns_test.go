@@ -220,7 +220,9 @@ func turnsMove(t *testing.T, elsewhere bool, in func(*journal.Memory) actors.Jou
 		move(a, "", messages.CodeConflict)
 		move(b, a, messages.CauseInvalidInput)
 		move("r_none", "", messages.CodeNotFound)
-		submit(messages.Request{Replaces: a}, messages.CodeConflict)
+		for _, id := range []messages.RunID{a, "r_none"} {
+			submit(messages.Request{Replaces: id}, messages.CodeConflict)
+		}
 		submit(messages.Request{Replaces: b, Busy: messages.BusySteer}, messages.CauseInvalidInput)
 		instead := messages.Request{Replaces: e, Key: "instead"}
 		f := submit(instead, "") // d f b c
