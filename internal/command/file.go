@@ -9,16 +9,17 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/internal/schedule"
 	"github.com/seed889630bf/lastword/internal/validate"
 )
 
 // fileSchema is the JSON Schema of an operator's file.
 //
-//go:embed schema.json
+//go:embed schema.json.gz
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(fileSchema) })
+var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(packed.Text(fileSchema)) })
 
 // File is the content of an operator's file: commands, and schedules.
 type File struct {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // rule describes one kind of secret.
@@ -25,15 +26,15 @@ type rule struct {
 
 // table is the table of rules; its first lines explain the columns.
 //
-//go:embed rules.tsv
-var table string
+//go:embed rules.tsv.gz
+var table []byte
 
 // rules returns the rules by first byte. An expression is compiled when its word first occurs, and few ever do.
 var rules = sync.OnceValue(func() (by [256][]*rule) {
 	fits := map[string]func(text []byte, from, to int) bool{
 		"random": isRandom, "chance": isChance, "credential": isCredential, "password": isPassword}
 	var like rule
-	for line := range strings.Lines(table) {
+	for line := range strings.Lines(string(packed.Text(table))) {
 		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if line[0] == '#' {
 			continue
