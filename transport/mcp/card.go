@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
 )
 
@@ -20,8 +21,8 @@ const (
 	cardType      = "text/html;profile=mcp-app"
 )
 
-//go:embed card/run.html
-var cardPage string
+//go:embed card/run.html.gz
+var cardPage []byte
 
 // showsCards reports whether the client has declared that it shows pages.
 func showsCards(ctx context.Context) bool {
@@ -38,7 +39,7 @@ func showsCards(ctx context.Context) bool {
 func (s *Server) addCard() {
 	s.mcp.AddResource(mcp.Resource{URI: cardURI, Name: cardName, MIMEType: cardType, Description: "A card that shows a run."},
 		server.ResourceHandlerFunc(s.reading(func(context.Context, string) (Contents, error) {
-			return Contents{MIMEType: cardType, Text: cardPage}, nil
+			return Contents{MIMEType: cardType, Text: string(packed.Text(cardPage))}, nil
 		})))
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {

@@ -4,15 +4,16 @@ import (
 	_ "embed"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
-//go:embed words.txt
-var text string
+//go:embed words.txt.gz
+var text []byte
 
 // List is a list of words and phrases that the ranking looks for.
 type List = prose.List
 
-var lists = prose.Lists(text)
+var lists = prose.Lists(string(packed.Text(text)))
 
 // Of returns the list with the name. It panics if there is none.
 func Of(name string) List {
