@@ -2,9 +2,14 @@
 // program's own.
 package plan
 
-import _ "embed"
+import (
+	_ "embed"
+
+	"github.com/seed889630bf/lastword/internal/packed"
+)
+
+//go:embed schema.json.gz
+var schema []byte
 
 // Schema is the JSON Schema of a plan's form.
-//
-//go:embed schema.json
-var Schema []byte
+var Schema = packed.Text(schema)

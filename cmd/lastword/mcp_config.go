@@ -17,10 +17,11 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
-//go:embed clients.txt
-var clientPages string
+//go:embed clients.txt.gz
+var clientPages []byte
 
 // client is a program that has settings for MCP servers. clients.txt has them, and says how they are written.
 type client struct {
@@ -31,7 +32,7 @@ type client struct {
 
 // clientsKnown returns the clients of clients.txt.
 func clientsKnown() (all []client) {
-	for _, page := range strings.Split(strings.TrimSuffix(clientPages, "\n"), "\n\n== ")[1:] {
+	for _, page := range strings.Split(strings.TrimSuffix(string(packed.Text(clientPages)), "\n"), "\n\n== ")[1:] {
 		head, page, _ := strings.Cut(page, "\nlocal:\n")
 		local, remote, _ := strings.Cut(page, "\nremote:\n")
 		name, rest, _ := strings.Cut(head, ": ")
