@@ -116,6 +116,10 @@ func (m *machine) afford(e *emission) (ok bool) {
 	switch b := e.body.(type) {
 	case messages.LLMStarted:
 		if !m.budgeted {
+			if b.Reserved != (messages.Budget{}) { // of an agent, whose principal alone has a limit
+				b.Reserved = messages.Budget{}
+				e.body = b
+			}
 			break
 		}
 		if e.bill != nil {
@@ -148,7 +152,18 @@ func (m *machine) afford(e *emission) (ok bool) {
 		e.body = b
 	case messages.UsageReported:
 		b.Usage = *m.priced(&b.Usage, b.Model)
-		e.body = b
+		if e.body = b; !m.budgeted {
+			break
+		}
+		if e.bill == nil {
+			e.bill = &bill{}
+		}
+		remaining := m.left()
+		for unit, used := range b.Amount().Amounts() {
+			if used > 0 && used >= remaining[unit] && m.askParent(e, unit, &e.bill.tried) {
+				return false
+			}
+		}
 	}
 	switch {
 	case err == nil:
@@ -205,7 +220,7 @@ func (m *machine) reserve(b messages.LLMStarted) (messages.LLMStarted, int, erro
 	remaining, limit := m.left(), m.ledger.Fold.Peek().Budget().Amounts()
 	in, most := float64(b.Reserved.Input), float64(b.Reserved.Output)
 	var price Price
-	if remaining[unitCost] < messages.Unlimited {
+	if remaining[unitCost] < messages.Unlimited && b.Reserved.Cost.Amount == 0 { // else who makes the call knows its cost
 		known := false
 		if m.prices != nil {
 			price, known = m.prices(b.Model)
@@ -267,7 +282,9 @@ func (m *machine) spent(b messages.Body) {
 		case messages.LLMCompleted:
 			used = b.Usage.Amount()
 		case messages.UsageReported:
-			used = b.Amount()
+			if b.Call == "" {
+				used = b.Amount()
+			}
 		}
 		if used.Tokens > 0 {
 			m.do(effect{do: doTell, tell: func() { m.counts(used.Tokens) }})
@@ -280,8 +297,11 @@ func (m *machine) spent(b messages.Body) {
 	case messages.LLMCompleted, messages.ToolStarted, messages.UsageReported:
 		m.warn()
 	}
+	if c, ended := b.(messages.LLMCompleted); ended && m.left()[unitCost] < messages.Unlimited && c.Usage != nil && c.Usage.Cost == nil && c.Usage.Amount().Tokens > 0 {
+		m.fail(errUnpriced(c.Model)) // of an agent that does not tell its cost
+	}
 	if r, reported := b.(messages.UsageReported); reported {
-		if r.Usage.Cost == nil && r.Amount().Tokens > 0 && m.left()[unitCost] < messages.Unlimited {
+		if r.Call == "" && r.Usage.Cost == nil && r.Amount().Tokens > 0 && m.left()[unitCost] < messages.Unlimited {
 			m.fail(errUnpriced(r.Model))
 			return
 		}

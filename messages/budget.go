@@ -306,42 +306,6 @@ func (f *Fold) forfeit(task string) {
 	}
 }
 
-// UsageReported says what was spent where no llm.completed says it: by a program, or by an agent with its own models.
-type UsageReported struct {
-	// Task reports it; "" is the run itself.
-	Task string `json:"task,omitempty"`
-	// By is who spent it: agent or program.
-	By string `json:"by"`
-	// Model is the model, if it is known.
-	Model string `json:"model,omitempty"`
-	// Usage counts what was spent since the report before.
-	Usage Usage `json:"usage"`
-	// ModelCalls and ToolCalls count calls since the report before.
-	ModelCalls int64 `json:"model_calls,omitempty"`
-	ToolCalls  int64 `json:"tool_calls,omitempty"`
-}
-
-func (UsageReported) info() *KindInfo { return usageReported }
-
-var usageReported = row(UsageReported{}, KindUsage, "spending", "What an agent or a program has spent since its last report.", traits{
-	taskSays: true,
-	legal: with(func(b UsageReported, f *Fold) *Refusal {
-		if b.By == "" || b.Amount().Check() != nil {
-			return violates(RuleBody, "usage names no author, or its counts are negative")
-		}
-		return f.legalSpeaker(b.Task)
-	}),
-	apply: to(func(b UsageReported, f *Fold) { f.spend(b.Amount(), b.Usage.Estimated) }),
-	list:  to(func(b UsageReported, s *Summary) { s.spend(b.Amount(), b.Usage.Estimated) }),
-})
-
-// Amount returns what was spent.
-func (b UsageReported) Amount() Budget {
-	a := b.Usage.Amount()
-	a.ModelCalls, a.ToolCalls = b.ModelCalls, b.ToolCalls
-	return a
-}
-
 // BudgetWarning says that 80 % of a unit were spent. It comes once for each unit, and again after more was added.
 type BudgetWarning struct {
 	// Unit is the name of the field of the budget.
@@ -411,7 +375,13 @@ func (f *Fold) grant(i int, c ChildState, more Budget) {
 // Warning returns a unit that is spent to 80 % or more and without a warning, or false.
 func (s *State) Warning(now time.Time) (w BudgetWarning, ok bool) {
 	limit, remaining := s.Budget().Amounts(), s.Left(now)
-	spent := s.Spent().Amounts()
+	used := s.Spent()
+	for _, c := range s.Calls {
+		if c.Estimated && c.Reserved != nil {
+			used = used.Plus(*c.Reserved)
+		}
+	}
+	spent := used.Amounts()
 	spent[6] = limit[6] - remaining[6]
 	for i := range limit {
 		if limit[i] > 0 && spent[i] >= 0.8*limit[i] && (s.Purse == nil || !slices.Contains(s.Purse.Warned, BudgetUnits[i])) {

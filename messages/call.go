@@ -166,6 +166,68 @@ var llmCompleted = row(LLMCompleted{}, KindLLMCompleted, "model", "A call to a l
 	list: to(func(b LLMCompleted, s *Summary) { s.spend(b.Usage.Amount(), b.Usage != nil && b.Usage.Estimated) }),
 })
 
+// UsageReported says what was spent where no llm.completed says it: by a program, or by an agent with its own models.
+type UsageReported struct {
+	// Task reports it; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	// Call is the open call of a model that this estimates. It binds the budget until the end of the call says what was used.
+	Call string `json:"call,omitempty"`
+	// By is who spent it: agent or program.
+	By string `json:"by"`
+	// Model is the model, if it is known.
+	Model string `json:"model,omitempty"`
+	// Usage counts what was spent since the report before.
+	Usage Usage `json:"usage"`
+	// ModelCalls and ToolCalls count calls since the report before.
+	ModelCalls int64 `json:"model_calls,omitempty"`
+	ToolCalls  int64 `json:"tool_calls,omitempty"`
+}
+
+func (UsageReported) info() *KindInfo { return usageReported }
+
+var usageReported = row(UsageReported{}, KindUsage, "spending", "What an agent or a program has spent since its last report.", traits{
+	taskSays: true,
+	legal: with(func(b UsageReported, f *Fold) *Refusal {
+		if b.By == "" || b.Amount().Check() != nil {
+			return violates(RuleBody, "usage names no author, or its counts are negative")
+		}
+		if b.Call != "" {
+			return f.legalCallEnd(b.Call, b.Task, true)
+		}
+		return f.legalSpeaker(b.Task)
+	}),
+	apply: to(func(b UsageReported, f *Fold) {
+		if b.Call != "" {
+			f.estimate(b.Call, b.Amount())
+			return
+		}
+		f.spend(b.Amount(), b.Usage.Estimated)
+	}),
+	list: to(func(b UsageReported, s *Summary) {
+		if b.Call == "" {
+			s.spend(b.Amount(), b.Usage.Estimated)
+		}
+	}),
+})
+
+// estimate binds what an open call has used.
+func (f *Fold) estimate(call string, more Budget) {
+	i, p := f.call(call), f.purse()
+	c := f.s.Calls[i]
+	if p.Reserved = p.Reserved.Plus(more); c.Reserved != nil {
+		more = more.Plus(*c.Reserved)
+	}
+	c.Reserved, c.Estimated = &more, true
+	f.calls.put(&f.s.Calls, i, c)
+}
+
+// Amount returns what was spent.
+func (b UsageReported) Amount() Budget {
+	a := b.Usage.Amount()
+	a.ModelCalls, a.ToolCalls = b.ModelCalls, b.ToolCalls
+	return a
+}
+
 // ToolStarted says that a tool call began. Call is unique in its run.
 type ToolStarted struct {
 	// Call is the name of the call, unique in its run.

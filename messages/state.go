@@ -183,6 +183,8 @@ type Call struct {
 	Progress ToolProgress `json:"progress,omitzero"`
 	// Reserved is what the call may spend of the budget, until it ends.
 	Reserved *Budget `json:"reserved,omitempty"`
+	// Estimated says that Reserved is what the call has used until now, by an estimate.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // Input is a request to people, with its answer.

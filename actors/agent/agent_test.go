@@ -71,6 +71,7 @@ func TestVerdicts(t *testing.T) {
 	text := func(id, piece string) string {
 		return update(`{"sessionUpdate":"agent_message_chunk","messageId":"` + id + `","content":{"type":"text","text":"` + piece + `"}}`)
 	}
+	long := strings.Repeat("word", 4100)
 	stop := func(why string) string { return `{"id":3,"result":{"stopReason":"` + why + `"}}` }
 	call := update(`{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"execute","rawInput":{"command":"x"}}`)
 	for name, test := range map[string]struct {
@@ -78,7 +79,9 @@ func TestVerdicts(t *testing.T) {
 		says        []string
 	}{
 		"tokens":   {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
-		"requests": {"limit_exceeded", "", []string{stop("max_turn_requests")}},
+		"a budget": {"limit_exceeded budget", long, []string{text("m", long)}},
+		"its cost": {"limit_exceeded budget", "", []string{update(`{"sessionUpdate":"usage_update","cost":{"amount":2,"currency":"USD"}}`)}},
+		"no cost":  {"invalid_input", "no", []string{text("m", "no"), stop("end_turn")}},
 		"refusal":  {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
 		"odd names": {"completed", "", []string{update(`{"sessionUpdate":"tool_call","toolCallId":"a\u202e","name":"n\u0007","status":"completed"}`),
 			`{"id":"3","result":{"stopReason":"end\u202e"}}`}},

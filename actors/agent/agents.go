@@ -29,6 +29,8 @@ type about struct {
 	keys []string
 	// remarks are the arguments by which the model describes a call to people, by tool.
 	remarks map[string]string
+	// costless: it does not tell what it has cost.
+	costless bool
 	// foreign: it asks models through another API than OpenAI's. door are the variables by which it asks the model at a
 	// URL; nil means the variables of OpenAI's library.
 	foreign bool
@@ -42,9 +44,9 @@ var agents = map[string]about{
 		ids: true, ask: "default", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, remarks: map[string]string{"Bash": "description"}, foreign: true},
 	"codex": {acp: []string{"codex-acp"}, install: "npm install -g @agentclientprotocol/codex-acp",
 		headless: codex, flags: []string{"codex", "exec", "--json", "--skip-git-repo-check", "--"},
-		ids: true, askEnv: "INITIAL_AGENT_MODE=read-only", auth: "api-key", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}},
+		ids: true, askEnv: "INITIAL_AGENT_MODE=read-only", auth: "api-key", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, costless: true},
 	"gemini": {acp: []string{"gemini", "--acp"}, install: "npm install -g @google/gemini-cli",
-		headless: gemini, flags: []string{"gemini", "-o", "stream-json", "-p"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}, foreign: true},
+		headless: gemini, flags: []string{"gemini", "-o", "stream-json", "-p"}, keys: []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}, foreign: true, costless: true},
 	"opencode": {acp: []string{"opencode", "acp"}, install: "npm install -g opencode-ai",
 		headless: opencode, flags: []string{"opencode", "run", "--format", "json", "--"}, ids: true, repeats: true, door: opencodeDoor},
 	"copilot": {acp: []string{"copilot", "--acp"}, install: "npm install -g @github/copilot"},

@@ -259,10 +259,8 @@ func (c *client) answered(result object, failed *rpcError) {
 
 // count takes the usage that an answer reports.
 func (c *client) count(result object) {
-	c.usage = usageOf(result.object("usage"), "inputTokens", "outputTokens", "cachedReadTokens", "thoughtTokens", "cachedReadTokens", "cachedWriteTokens")
-	if c.usage == nil {
-		c.usage = usageOf(result.object("_meta.quota.token_count"), "input_tokens", "output_tokens", "", "")
-	}
+	used := usageOf(result.object("usage"), "inputTokens", "outputTokens", "cachedReadTokens", "thoughtTokens", "cachedReadTokens", "cachedWriteTokens")
+	c.uses(cmp.Or(used, usageOf(result.object("_meta.quota.token_count"), "input_tokens", "output_tokens", "", "")))
 }
 
 // fail ends an agent that cannot go on.

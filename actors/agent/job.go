@@ -176,6 +176,11 @@ func (config Config) job(in Input, of about, line []string, allowed command.Agen
 		return job, err
 	}
 	job.Name, job.Input, job.NoRestart = Name, in, true
+	if config.ThroughDoor != "" {
+		job.Models = []string{config.ThroughDoor}
+	} else if of.costless {
+		job.Models = []string{in.Agent}
+	}
 	if in.Session != "" {
 		job.Conversation = "agent." + messages.Digest(in.Agent + "\x00" + in.Dir)[:32]
 	}

@@ -88,7 +88,6 @@ func (h *headless) claudeResult(line object) (err error) {
 		h.refuse(one.text("tool_name"))
 	}
 	u := line.object("usage")
-	h.usage = usageOf(u, "input_tokens", "output_tokens", "cache_read_input_tokens", "", "cache_read_input_tokens", "cache_creation_input_tokens")
 	if cost := line.float("total_cost_usd"); cost > 0 {
 		h.cost = &messages.Cost{Amount: cost, Currency: messages.Currency}
 	}
@@ -104,6 +103,7 @@ func (h *headless) claudeResult(line object) (err error) {
 	if text := line.text("result"); code == "" && strings.TrimSpace(text) != strings.TrimSpace(h.last.String()) {
 		err = h.text("result", text) // its last word, which no message had
 	}
+	h.uses(usageOf(u, "input_tokens", "output_tokens", "cache_read_input_tokens", "", "cache_read_input_tokens", "cache_creation_input_tokens"))
 	h.word(line.either("stop_reason", "subtype"), code, strings.TrimSpace(subtype+" "+line.text("result")))
 	return err
 }
@@ -123,7 +123,7 @@ func codex(h *headless, line object) error {
 		h.word("failed", messages.CauseProviderError, line.text("error.message"))
 		return nil
 	case "turn.completed":
-		h.usage = usageOf(line.object("usage"), "input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")
+		h.uses(usageOf(line.object("usage"), "input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens"))
 		if h.broken != "" || h.usage == nil && h.retried != "" { // the provider's stream was cut
 			h.word("completed", messages.CauseProviderError, h.retried)
 		} else {
@@ -199,7 +199,7 @@ func gemini(h *headless, line object) error {
 	case "error":
 		return h.Task.Log(messages.LogWarn, line.text("message"))
 	case "result":
-		h.usage = usageOf(line.object("stats"), "input_tokens", "output_tokens", "cached", "")
+		h.uses(usageOf(line.object("stats"), "input_tokens", "output_tokens", "cached", ""))
 		code, says := messages.Code(""), line.text("error.message")
 		if line.text("status") != "success" {
 			code = messages.CauseError
@@ -238,7 +238,7 @@ func opencode(h *headless, line object) error {
 		return h.finish(c, part.json("state.output"), failed)
 	case "step_finish":
 		h.opencodeStep(part)
-		return nil
+		return h.tell()
 	case "error":
 		says := line.either("error.data.message", "error.message", "error.name")
 		h.broken = says
@@ -256,7 +256,7 @@ func (h *headless) opencodeStep(part object) {
 		return // said twice
 	}
 	h.whole[id] = true
-	h.usage = h.usage.Sum(usageOf(part.object("tokens"), "input", "output", "cache.read", "reasoning", "cache.read", "cache.write"))
+	h.uses(h.usage.Sum(usageOf(part.object("tokens"), "input", "output", "cache.read", "reasoning", "cache.read", "cache.write")))
 	if cost := part.float("cost"); cost > 0 {
 		if h.cost == nil {
 			h.cost = &messages.Cost{Currency: messages.Currency}

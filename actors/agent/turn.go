@@ -59,12 +59,13 @@ type turn struct {
 	order []*call
 
 	usage      *messages.Usage
-	said       int    // bytes of its texts and thoughts
-	behindDoor bool   // as [Config.ThroughDoor] says
-	retries    int    // in a row
-	retried    string // why
-	loops      int    // how often it has shortened its history in a row
-	grown      bool   // it has done something since
+	said       int             // bytes of its texts and thoughts since then
+	told       messages.Budget // what of it the run knows
+	behindDoor bool            // as [Config.ThroughDoor] says
+	retries    int             // in a row
+	retried    string          // why
+	loops      int             // how often it has shortened its history in a row
+	grown      bool            // it has done something since
 }
 
 // call is a call of a tool.
@@ -110,8 +111,10 @@ func (u *turn) begin() error {
 	}
 	u.began = true
 	b := messages.LLMStarted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Provider: u.name}
-	if u.behindDoor && u.Task.Budgeted() {
-		b.Reserved.Output = 1 // the door reserves what the calls of the model may spend
+	if u.Task.Budgeted() { // the door's calls reserve what they may spend, or the agent tells what it has used
+		if b.Reserved.Output = 1; u.behindDoor || !u.costless {
+			b.Reserved.Cost.Amount = 1e-6
+		}
 	}
 	return u.Task.Emit(b, "asking "+u.name)
 }
@@ -185,7 +188,7 @@ func (u *turn) write(id, piece string) error {
 	u.last.WriteString(piece)
 	u.since += piece
 	u.said += len(piece)
-	return u.Task.AppendText(u.stream, piece)
+	return cmp.Or(u.Task.AppendText(u.stream, piece), u.tell())
 }
 
 // endText closes the open text.
@@ -210,7 +213,7 @@ func (u *turn) think(piece string) error {
 	}
 	u.musing.WriteString(piece)
 	u.said += len(piece)
-	return cmp.Or(err, u.Task.Emit(messages.ThoughtDelta{Stream: u.thought, Text: piece}, ""))
+	return cmp.Or(err, u.Task.Emit(messages.ThoughtDelta{Stream: u.thought, Text: piece}, ""), u.tell())
 }
 
 func (u *turn) endThought() error {
@@ -393,13 +396,40 @@ func (u *turn) counted() *messages.Usage {
 		return nil
 	}
 	used := u.usage
-	if _, written := used.Tokens(); written == 0 && u.said > 0 {
+	if u.said > 0 {
 		used = used.Sum(&messages.Usage{CompletionTokens: new(int64(messages.OutputTokens(u.said))), Estimated: true})
 	}
 	if u.cost != nil && u.cost.Amount > 0 && u.cost.Currency == messages.Currency {
 		used = used.Sum(&messages.Usage{Cost: u.cost})
 	}
 	return used
+}
+
+// uses takes what the agent says that its model has used. A count of nothing for what it has said is none.
+func (u *turn) uses(all *messages.Usage) {
+	if u.usage = all; all.Amount().Output > 0 {
+		u.said = 0
+	}
+}
+
+// tell tells a run with a budget what its agent has used until now. All of it is an estimate until the turn ends.
+func (u *turn) tell() error {
+	if !u.began || !u.Task.Budgeted() {
+		return nil
+	}
+	more := u.counted().Amount().Minus(u.told)
+	if more.Input+more.Output < messages.LeastOutput && more.Cost.Amount == 0 {
+		return nil
+	}
+	u.told = u.told.Plus(more)
+	used := messages.Usage{CompletionTokens: &more.Output, Estimated: true}
+	if more.Input > 0 {
+		used.PromptTokens = &more.Input
+	}
+	if more.Cost.Amount > 0 {
+		used.Cost = &more.Cost
+	}
+	return u.Task.Emit(messages.UsageReported{Call: u.llm(), By: "agent", Model: cmp.Or(u.model, u.name), Usage: used}, "")
 }
 
 // result is the result of a run that completed.

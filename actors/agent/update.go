@@ -29,6 +29,7 @@ func (c *client) update(u object) error {
 	case "usage_update":
 		if u.at("cost.amount") != nil {
 			c.cost = &messages.Cost{Amount: u.float("cost.amount"), Currency: u.text("cost.currency")}
+			return c.tell()
 		}
 	case "session_info_update":
 		return c.info(u)

@@ -282,8 +282,10 @@ echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputT
 	if calls := m.Requests(); len(calls) != 1 {
 		t.Errorf("the model is asked by %v", calls)
 	}
-	if got := run(t, nil, "agent", "claude", "p", "--through-door", "m-1"); got.code == exit.Completed || !strings.Contains(got.stderr, "leave out --through-door") {
-		t.Errorf("an agent of another API: %+v", got)
+	for flags, says := range map[string]string{"claude p --through-door m-1": "leave out --through-door", "codex p --budget cost=1USD": `price for the model "codex"`} {
+		if got := run(t, nil, append([]string{"agent"}, strings.Fields(flags)...)...); got.code == exit.Completed || !strings.Contains(got.stderr, says) {
+			t.Errorf("%s: %+v", flags, got)
+		}
 	}
 }
 

@@ -191,7 +191,9 @@ func (o *Observer) count(r *run, e messages.Event, ended *span) {
 		}
 		o.spent(r, b.Usage)
 	case messages.UsageReported:
-		o.spent(r, &b.Usage)
+		if b.Call == "" {
+			o.spent(r, &b.Usage)
+		}
 	case messages.BudgetWarning:
 		m.budgets.WithLabelValues(r.job, b.Unit).Inc()
 	case messages.RunCompleted:

@@ -190,7 +190,9 @@ func (w *writer) update(op *transcript.Op) {
 		}
 		w.write(fields{"type": "message-metadata", "messageMetadata": about})
 	case messages.UsageReported:
-		w.write(fields{"type": "message-metadata", "messageMetadata": fields{"model": b.Model, "usage": b.Usage}})
+		if b.Call == "" {
+			w.write(fields{"type": "message-metadata", "messageMetadata": fields{"model": b.Model, "usage": b.Usage}})
+		}
 	}
 }
 

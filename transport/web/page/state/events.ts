@@ -583,6 +583,7 @@ export interface Payloads {
   /** What an agent or a program has spent since its last report. */
   "usage": {
     by: string;
+    call?: string;
     model?: string;
     model_calls?: number;
     task?: string;

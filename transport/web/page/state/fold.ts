@@ -23,7 +23,7 @@ export interface Stream {
 }
 export type Progress = Payloads["progress"];
 export type LogLine = Payloads["log"]["lines"][number];
-export interface Call { call: string; task?: string; model?: boolean; name: string; ended?: boolean; progress?: Payloads["tool.progress"]; reserved?: Budget }
+export interface Call { call: string; task?: string; model?: boolean; name: string; ended?: boolean; progress?: Payloads["tool.progress"]; reserved?: Budget; estimated?: boolean }
 export type Artifact = Payloads["run.completed"]["artifacts"][number];
 export interface Input {
   request: string;
@@ -238,6 +238,12 @@ export class Fold {
         if (e.payload.usage) this.spend(amountOf(e.payload.usage), e.payload.usage.estimated);
         break;
       case "usage":
+        if (e.payload.call) {
+          const used = amountOf(e.payload.usage);
+          this.purse({ reserved: plus(s.purse!.reserved, used) });
+          this.calls.change(e.payload.call, { reserved: plus(this.calls.get(e.payload.call)?.reserved, used), estimated: true });
+          break;
+        }
         this.spend({ ...amountOf(e.payload.usage), model_calls: e.payload.model_calls, tool_calls: e.payload.tool_calls }, e.payload.usage.estimated);
         break;
       case "budget.warning":
