@@ -208,6 +208,7 @@ func TestSixShapes(t *testing.T) {
 		"it ends without a word":    {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'`), "transport_closed", ""},
 		"it closes its stdout":      {"codex", shell(`echo '{"type":"thread.started","thread_id":"t"}'; exec >&- sleep 600`), "error signal", ""},
 		"it prints no JSON":         {"codex", shell(`echo codex 1.0`), "completed", ""},
+		"it prints no JSON forever": {"codex", silent(shell(`while :; do echo codex 1.0; sleep 0.01; done`)), "stalled", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

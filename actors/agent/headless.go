@@ -61,9 +61,6 @@ func (h *headless) Line(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if d.Decode(&line) != nil || line.text("type") == "" {
-		if !h.json {
-			h.Heard()
-		}
 		if bytes.Contains(text, []byte("permission requested")) { // OpenCode says so in words
 			return h.unseen(object{})
 		}
@@ -161,6 +158,8 @@ func (h *headless) verdict(why, exit error) error {
 			"run lastword agent %s, which asks, or give --allow-denied", h.name, listed(h.refused), h.name)
 	case h.said:
 		return nil
+	case why != nil && !h.json:
+		return messages.Errorf(messages.CauseStalled, "%v that %s says in JSON; start it with its flags for JSON lines", why, h.name)
 	case why != nil:
 		return h.stalled(why)
 	case h.retries > 0:
