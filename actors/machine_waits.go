@@ -308,11 +308,12 @@ type (
 		body    messages.InputRequired
 		reply   chan answer
 	}
-	// stopWaiting: the task no longer waits. The question stays open.
+	// stopWaiting: the task no longer waits. The question stays open, unless it was withdrawn.
 	stopWaiting struct {
 		supervision.NoDeadLetterLog
-		request string
-		reply   chan answer
+		request   string
+		reply     chan answer
+		withdrawn bool
 	}
 	// answerInput is a person's answer. id is the command's.
 	answerInput struct {
@@ -423,6 +424,11 @@ func (m *machine) stopWaiting(u *stopWaiting) {
 	for i, c := range q.waiting {
 		if c == u.reply {
 			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			in, _ := m.ledger.Fold.Input(u.request)
+			if _, ending := m.phase.(*ending); u.withdrawn && !ending && !in.Closed && m.record(messages.InputReceived{Request: u.request, Task: in.Task}, "the question was withdrawn") == nil {
+				m.whenKept(&answered{request: u.request})
+			}
+			return
 		}
 	}
 }

@@ -145,7 +145,7 @@ type InputReceived struct {
 	// ID is the id of the command that answered, or "".
 	ID   string `json:"id,omitempty"`
 	Task string `json:"task,omitempty"`
-	// Value is the answer as JSON; null for a secret.
+	// Value is the answer as JSON; null for a secret, and for a question that was withdrawn.
 	Value json.RawMessage `json:"value"`
 	// Principal is who answered.
 	Principal string `json:"principal,omitempty"`

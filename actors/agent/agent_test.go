@@ -78,7 +78,9 @@ func TestVerdicts(t *testing.T) {
 		end, answer string
 		says        []string
 	}{
-		"tokens":   {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
+		"tokens": {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
+		"withdrawn": {"completed", "", []string{`{"id":"q","method":"elicitation/create","params":{"message":"Which?"}}`,
+			`{"method":"$/cancel_request","params":{"requestId":"q"}}`, stop("end_turn")}},
 		"a budget": {"limit_exceeded budget", long, []string{text("m", long)}},
 		"its cost": {"limit_exceeded budget", "", []string{update(`{"sessionUpdate":"usage_update","cost":{"amount":2,"currency":"USD"}}`)}},
 		"no cost":  {"invalid_input", "no", []string{text("m", "no"), stop("end_turn")}},
@@ -104,8 +106,8 @@ cat <<'end'` + "\n" + strings.Join(test.says, "\n") + "\nend\nread a"}
 			if e := s.End.Error; e != nil && strings.ContainsAny(e.Message, "\x1b[") {
 				t.Errorf("colors are in the error %q", e.Message)
 			}
-			if n := len(s.Calls); n > 0 && !s.Calls[n-1].Ended {
-				t.Errorf("the call %s is open", s.Calls[n-1].ID)
+			if n := len(s.Calls); n > 0 && !s.Calls[n-1].Ended || len(s.Inputs) > 0 && !s.Inputs[0].Closed {
+				t.Errorf("a call or a question is open: %+v, %+v", s.Calls, s.Inputs)
 			}
 		})
 	}

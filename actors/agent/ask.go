@@ -103,19 +103,22 @@ func (c *client) elicit(id json.RawMessage, p object) {
 // question asks people, while the agent goes on, and replies to the agent's request.
 func (c *client) question(asked messages.InputRequired, answer func(json.RawMessage, error) any, id json.RawMessage) {
 	answered := c.Asking()
-	c.asking[string(id)] = true
+	asks, withdraw := context.WithCancelCause(c.asks)
+	c.asking[string(id)] = withdraw
 	c.Task.Go(func(ctx context.Context) error {
 		defer answered()
-		inner, end := context.WithCancel(ctx)
-		defer end()
-		defer context.AfterFunc(c.asks, end)()
-		value, err := c.Task.Ask(inner, asked)
-		if err != nil && inner.Err() == nil && messages.CodeOf(err) != messages.CauseDeadline {
+		defer withdraw(nil)
+		value, err := c.Task.Ask(asks, asked)
+		if err != nil && ctx.Err() == nil && asks.Err() == nil && messages.CodeOf(err) != messages.CauseDeadline {
 			_ = c.Task.Log(messages.LogWarn, fmt.Sprintf("the question %s cannot be asked: %v", asked.Request, err)) // the agent hears of it, too
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.asking, string(id))
+		if messages.CodeOf(err) == "withdrawn" {
+			c.send(map[string]any{"id": id, "error": rpcError{Code: -32800, Message: "Request cancelled"}})
+			return nil
+		}
 		c.reply(id, answer(value, err))
 		return nil
 	})

@@ -44,9 +44,9 @@ type client struct {
 	canceled  bool            // by us
 	asks      context.Context // ends with the program
 	endAsks   context.CancelFunc
-	open      map[string]int  // how often a call has asked
-	asking    map[string]bool // requests of the agent that wait for people, by ID
-	refused   []string        // titles of calls that a person refused
+	open      map[string]int                     // how often a call has asked
+	asking    map[string]context.CancelCauseFunc // withdraw requests of the agent that wait for people, by ID
+	refused   []string                           // titles of calls that a person refused
 
 	stop    string // the agent's reason for its end
 	failed  error  // why it cannot go on
@@ -63,7 +63,7 @@ type rpcError struct {
 
 func newClient(in Input, of about, config Config, s command.Spoken) *client {
 	c := &client{turn: newTurn(in.Agent, of, s, config.ThroughDoor != ""), Input: in, config: config, out: make(chan []byte, 64), closed: make(chan struct{}),
-		waiting: map[int]func(object, *rpcError){}, open: map[string]int{}, asking: map[string]bool{}}
+		waiting: map[int]func(object, *rpcError){}, open: map[string]int{}, asking: map[string]context.CancelCauseFunc{}}
 	c.busy = func() {}
 	c.Over = func(why error) { time.AfterFunc(0, func() { s.Over(why) }) } // which takes the lock
 	c.asks, c.endAsks = context.WithCancel(context.Background())
@@ -327,7 +327,11 @@ func (c *client) Line(text []byte) error {
 		return nil
 	case m.Method == "session/update" && c.began:
 		return c.update(body.Params.object("update"))
-	case c.asking[string(m.ID)]: // said twice
+	case m.Method == "$/cancel_request":
+		if withdraw := c.asking[string(body.Params.json("requestId"))]; withdraw != nil {
+			withdraw(messages.Errorf("withdrawn", "%s has withdrawn the question", c.name))
+		}
+	case c.asking[string(m.ID)] != nil: // said twice
 	case m.Method == "session/request_permission" && m.ID != nil:
 		return c.permission(m.ID, body.Params)
 	case m.Method == "elicitation/create" && m.ID != nil && body.Params.text("mode") != "url":

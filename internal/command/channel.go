@@ -176,7 +176,10 @@ func (c *channel) take(text []byte) error {
 	case "ask":
 		return c.ask(l)
 	case "artifact":
-		if len(c.artifacts) == mostArtifacts {
+		switch {
+		case c.x.Config.Folder == nil:
+			return t.Notice(messages.NoticeStageSkipped, fmt.Sprintf("the artifact %s is not kept: no folder keeps it; start the run with --state", l.Path))
+		case len(c.artifacts) == mostArtifacts:
 			return c.warn("a run keeps %d artifacts", mostArtifacts)
 		}
 		c.artifacts = append(c.artifacts, l.Path)

@@ -76,11 +76,11 @@ func TestDocumentedProgramsSayAll(t *testing.T) {
 
 // What a program says wrongly is a warning, and its work goes on.
 func TestWrongLinesAreWarnings(t *testing.T) {
-	script := `printf '{"type":"text","name":"notes","text":"caf\303\251"}\nnot json\n{"type":"dance"}\n\n{"type":"progress","done":1e300}\n' >&3
+	script := `printf '{"type":"text","name":"notes","text":"caf\303\251"}\nnot json\n{"type":"dance"}\n{"type":"artifact","path":"x"}\n\n{"type":"progress","done":1e300}\n' >&3
 head -c 5000000 /dev/zero | tr '\0' x >&3; printf '\n{"type":"log","level":"error","text":"last"}\n{"type":"text","text":"half' >&3`
 	s := run(t, command.Command{Command: shell(script)}, "")
-	if s.Status != messages.Completed || output(s) != "café" {
-		t.Fatalf("%s with %q: %v", s.Status, output(s), s.End.Error)
+	if s.Status != messages.Completed || output(s) != "café" || len(s.Notices) != 1 {
+		t.Fatalf("%s with %q and %v: %v", s.Status, output(s), s.Notices, s.End.Error)
 	}
 	for i, want := range []string{"no JSON", `no type "dance"`, "too large", "more than", "last"} {
 		if all := lines(s); len(all) != 5 || !strings.Contains(all[i], want) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -81,9 +83,12 @@ func (s *spoken) over(why error) (first bool) {
 	return first
 }
 
-// write takes a piece of the lines. A line that is too long is cut, so that its reader says so.
+// write takes a piece of the lines. Nobody reads a line that is too long.
 func (s *spoken) write(piece []byte) error {
-	return s.lines.each(piece, func(line []byte, _ bool) error {
+	return s.lines.each(piece, func(line []byte, long bool) error {
+		if long {
+			return s.x.task.Notice(messages.NoticeStageSkipped, fmt.Sprintf("%s has printed a line of more than 16 MiB, which nobody reads: what it says there is lost", s.x.arguments[0]))
+		}
 		return s.speaker.Line(s.x.Config.Secrets.Bytes(bytes.ToValidUTF8(line, []byte("\uFFFD"))))
 	})
 }

@@ -262,6 +262,10 @@ func (r *Run) answered(b messages.InputReceived, when time.Time) {
 	}
 	in := &r.waited.Inputs[i]
 	in.AnsweredAt, in.Closed = when, true
+	if b.ID == "" && b.Principal == "" && in.Kind != messages.InputSecret && (len(b.Value) == 0 || string(b.Value) == "null") {
+		r.say("It asked %q, and withdrew that after %s.", words.Clip(in.Prompt, 200), took(when.Sub(in.AskedAt)))
+		return
+	}
 	r.say("It asked %q, and %s answered after %s.", words.Clip(in.Prompt, 200), cmp.Or(b.Principal, "somebody"), took(when.Sub(in.AskedAt)))
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,6 +137,10 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true, Start: host.GuardedStart(g, atTerminal),
 		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Stopping: o.show.Hurry, Exited: func(c int) { code = c }}
 	config.Seal, config.Open = o.program.Sealing(nil)
+	if folder != "" {
+		o.show.Folder = filepath.Join(folder, "artifacts")
+		config.Folder = func(string) (string, error) { return o.show.Folder, nil }
+	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) && !o.background {
 		config.Stdin = in
 	}
@@ -156,7 +161,12 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 		return err
 	}
 	var ended messages.State
-	o.show.Print = func(_ io.Writer, s messages.State) error { ended = s; return nil }
+	o.show.Print = func(_ io.Writer, s messages.State) error {
+		for ended = s; p.Agent == "" && len(s.Notices) > 0; s.Notices = s.Notices[1:] {
+			fmt.Fprintln(o.show.Stderr, "lastword:", s.Notices[0].Text)
+		}
+		return nil
+	}
 	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.show.Open(&o.program.Display)
 	o.show.View, o.show.Brief = terminal.Silent{}, !terminal.IsTerminal(o.show.Stderr)
