@@ -28,7 +28,7 @@ func runsAnswerCommand(remote *host.Remote) *cobra.Command {
 		Use:  "answer <run> [request] <value>",
 		Args: exit.TakesSome(2, 3, "needs the run and the value", "for example: lastword runs answer last yes"),
 		RunE: remote.Ask(ofRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID, args []string) error {
-			err := answer(cmd.Context(), c, id, args)
+			err := answer(cmd.Context(), c, id, args, remote.Place())
 			if messages.CodeOf(err) == messages.CauseInvalidInput {
 				err = exit.Misconfigured(err)
 			}
@@ -44,7 +44,7 @@ type request struct {
 }
 
 // answer answers the question that the first of two arguments names, or the only open one.
-func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string) error {
+func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string, place string) error {
 	open, err := requests(ctx, c, id)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string
 		}
 	}
 	if named != 1 {
-		return unclear(id, open, args[:len(args)-1], named)
+		return unclear(id, open, args[:len(args)-1], named, place)
 	}
 	answer, err := json.RawMessage("null"), error(nil)
 	if value != "null" {
@@ -94,7 +94,7 @@ func requests(ctx context.Context, c *api.Client, id messages.RunID) (open []req
 }
 
 // unclear says why it is not clear which question to answer: named of those that are open have the name, if one is given.
-func unclear(id messages.RunID, open []request, name []string, named int) error {
+func unclear(id messages.RunID, open []request, name []string, named int, place string) error {
 	code := messages.CodeNotFound
 	lines := []string{fmt.Sprintf("run %s asks nothing now", id)}
 	switch {
@@ -104,7 +104,7 @@ func unclear(id messages.RunID, open []request, name []string, named int) error 
 		code, lines[0] = messages.CauseInvalidInput, fmt.Sprintf("run %s asks %d questions; name the one that you answer:", id, len(open))
 	}
 	for _, r := range open {
-		lines = append(lines, fmt.Sprintf("  lastword runs answer %s %s VALUE    # %s", r.run, chatui.Quoted(r.Request), terminal.Flat(words.Clip(r.Prompt, 80))))
+		lines = append(lines, fmt.Sprintf("  lastword runs answer %s %s VALUE%s    # %s", r.run, chatui.Quoted(r.Request), place, terminal.Flat(words.Clip(r.Prompt, 80))))
 	}
 	return messages.Errorf(code, "%s", strings.Join(lines, "\n"))
 }

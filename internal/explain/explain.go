@@ -188,6 +188,8 @@ func (r *Run) queued(b messages.RunQueued) {
 	who := name(b.Principal)
 	if b.Parent != "" {
 		who = "The run " + string(b.Parent)
+	} else if b.Labels["schedule"] != "" {
+		who = "The schedule " + name(b.Labels["schedule"]) + after(" of ", who)
 	}
 	r.say("%s started the job %s at %s%s.", cmp.Or(who, "Somebody"), b.Job, r.sum.QueuedAt.UTC().Format(time.DateTime+" UTC"), after(": ", r.sum.Input))
 }

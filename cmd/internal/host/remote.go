@@ -303,13 +303,16 @@ func (r OwnRemote) Cancel(ctx context.Context, reason string) error {
 	return r.Client.Cancel(ctx, r.Run, reason)
 }
 
-// Place returns the flags that name the server, if the user has given any.
-func (r *Remote) Place() string {
+// Place returns the flags that name the server and its token, if the user has given any.
+func (r *Remote) Place() (flags string) {
 	switch {
 	case r.State != "":
-		return " --state " + r.State
+		flags = " --state " + r.State
 	case r.URL != "" && r.URL != r.Program.Env.Get("LASTWORD_SERVER"):
-		return " --server " + r.URL
+		flags = " --server " + r.URL
 	}
-	return ""
+	if r.TokenFile != "" && r.TokenFile != r.Program.Env.Get("LASTWORD_TOKEN_FILE") {
+		flags += " --token-file " + r.TokenFile
+	}
+	return flags
 }
