@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -71,10 +72,10 @@ func (c *client) wholeOf(call *call, of object, options []object, always always)
 	var b strings.Builder
 	fmt.Fprintf(&b, "May %s do this? %s (%s)", c.name, words.OneLine(cmp.Or(of.text("title"), call.tool)), call.tool)
 	if !isEmpty(call.arguments) {
-		fmt.Fprintf(&b, "\n%s", call.arguments)
+		fmt.Fprintf(&b, "\n%s", unescaped(call.arguments))
 	}
 	if content := of.json("content"); !isEmpty(content) {
-		fmt.Fprintf(&b, "\n%s", content)
+		fmt.Fprintf(&b, "\n%s", unescaped(content))
 	}
 	fmt.Fprintf(&b, "\nin %s", c.Dir)
 	for _, o := range options {
@@ -87,6 +88,18 @@ func (c *client) wholeOf(call *call, of object, options []object, always always)
 		}
 	}
 	return b.String()
+}
+
+// unescaped is JSON with the characters &, < and > as people read them.
+func unescaped(text json.RawMessage) string {
+	var b strings.Builder
+	var value any
+	d, e := json.NewDecoder(bytes.NewReader(text)), json.NewEncoder(&b)
+	d.UseNumber()
+	if e.SetEscapeHTML(false); d.Decode(&value) != nil || e.Encode(value) != nil {
+		return string(text)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // elicit asks people what the agent wants to know.
