@@ -4,6 +4,7 @@ package agent_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -35,12 +36,7 @@ func TestRecordings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			who, what, _ := strings.Cut(name, "-")
-			want := "completed"
-			for _, key := range []string{what, name} {
-				if end, known := ends[key]; known {
-					want = end
-				}
-			}
+			want := cmp.Or(ends[name], ends[what], "completed")
 			in := agent.Input{Agent: who, Prompt: "do it", Dir: t.TempDir()}
 			if what == "load" {
 				in.Session = "session-1"
@@ -78,15 +74,13 @@ func TestVerdicts(t *testing.T) {
 		end, answer string
 		says        []string
 	}{
-		"tokens": {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
-		"withdrawn": {"completed", "", []string{`{"id":"q","method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","rawInput":{"command":"a && b"}}}}`,
-			`{"method":"$/cancel_request","params":{"requestId":"q"}}`, stop("end_turn")}},
-		"a budget": {"limit_exceeded budget", long, []string{text("m", long)}},
-		"its cost": {"limit_exceeded budget", "", []string{update(`{"sessionUpdate":"usage_update","cost":{"amount":2,"currency":"USD"}}`)}},
-		"no cost":  {"invalid_input", "no", []string{text("m", "no"), stop("end_turn")}},
-		"refusal":  {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
-		"odd names": {"completed", "", []string{update(`{"sessionUpdate":"tool_call","toolCallId":"a\u202e","name":"n\u0007","status":"completed"}`),
-			`{"id":"3","result":{"stopReason":"end\u202e"}}`}},
+		"tokens":            {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
+		"withdrawn":         {"completed", "", []string{`{"id":"q","method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","rawInput":{"command":"a && b"}}}}`, `{"method":"$/cancel_request","params":{"requestId":"q"}}`, stop("end_turn")}},
+		"a budget":          {"limit_exceeded budget", long, []string{text("m", long)}},
+		"its cost":          {"limit_exceeded budget", "", []string{update(`{"sessionUpdate":"usage_update","cost":{"amount":2,"currency":"USD"}}`)}},
+		"no cost":           {"invalid_input", "no", []string{text("m", "no"), stop("end_turn")}},
+		"refusal":           {"error refused", "no", []string{text("m", "no"), stop("refusal")}},
+		"odd names":         {"completed", "", []string{update(`{"sessionUpdate":"tool_call","toolCallId":"a\u202e","name":"n\u0007","status":"completed"}`), `{"id":"3","result":{"stopReason":"end\u202e"}}`}},
 		"an open call":      {"completed", "", []string{call, stop("end_turn")}},
 		"a login":           {"provider_error auth_required", "", []string{`{"id":3,"error":{"code":-32000,"message":"\u001b[31mAuthentication required\u001b[0m"}}`}},
 		"its server's code": {"provider_error", "so far", []string{text("m", "so far"), `{"id":3,"error":{"code":500,"message":"Internal"}}`}},

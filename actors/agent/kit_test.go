@@ -195,8 +195,7 @@ func runOf(t *testing.T, in agent.Input, line []string, config agent.Config, eac
 func follow(t *testing.T, job actors.Job, principal string, each func(*actors.System, messages.RunID, messages.Event)) (state messages.State) {
 	t.Helper()
 	s := faultplan.Open(t, actors.Config{})
-	limits := messages.Limits{WallClockMS: time.Hour.Milliseconds(), StallMS: time.Hour.Milliseconds(), Budget: messages.Budget{Output: 4000}}
-	limits.Budget.Cost.Amount = float64(strings.Count(t.Name(), "_cost"))
+	limits := messages.Limits{WallClockMS: time.Hour.Milliseconds(), StallMS: time.Hour.Milliseconds(), Budget: messages.Budget{Output: 4000, Cost: messages.Cost{Amount: float64(strings.Count(t.Name(), "_cost"))}}}
 	run, err := s.Start(t.Context(), job, actors.Options{Limits: limits, Principal: principal})
 	must(t, err)
 	for e, err := range run.Events(t.Context(), 0) {

@@ -53,7 +53,8 @@ func TestWhoMayStartAgents(t *testing.T) {
 	if started.StatusCode >= 300 {
 		t.Errorf("the page starts none: %s", started.Status)
 	}
-	if s := serveHTTP(t, dir, "--ephemeral"); !unknownJob(t, s) {
+	_, err := mustClient(t, serveHTTP(t, dir, "--ephemeral")).Submit(t.Context(), messages.Request{Job: "agent", Input: json.RawMessage(`{}`)})
+	if messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), "no job") {
 		t.Error("a server whose file names no agent starts one")
 	}
 }
@@ -287,9 +288,4 @@ echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputT
 			t.Errorf("%s: %+v", flags, got)
 		}
 	}
-}
-
-func unknownJob(t *testing.T, s *served) bool {
-	_, err := mustClient(t, s).Submit(t.Context(), messages.Request{Job: "agent", Input: json.RawMessage(`{}`)})
-	return messages.CodeOf(err) == messages.CauseInvalidInput && strings.Contains(err.Error(), "no job")
 }

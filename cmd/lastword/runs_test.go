@@ -68,10 +68,12 @@ func TestRuns(t *testing.T) {
 		t.Errorf("a sub-run is listed:\n%s", got)
 	}
 
+	token := filepath.Join(t.TempDir(), "token")
+	put(t, token, "0123456789abcdef0123456789abcdef")
 	again := messages.RunID(runs(0, "r_", "", "retry", string(id)))
 	firstQuestion(t.Context(), t, client, again)
 	for _, line := range []string{"runs watch", "runs events", "plan show", "record"} {
-		cmd := binary(t, t.TempDir(), append(strings.Fields(line), string(again), "--server", url)...)
+		cmd := binary(t, t.TempDir(), append(strings.Fields(line), string(again), "--server", url, "--token-file", token)...)
 		said, err := cmd.StdoutPipe()
 		must(t, err)
 		cmd.Stderr = cmd.Stdout
@@ -81,7 +83,7 @@ func TestRuns(t *testing.T) {
 		must(t, errors.Join(err, cmd.Process.Signal(os.Interrupt)))
 		rest, err := io.ReadAll(lines)
 		must(t, err)
-		want := "\nlastword: the run goes on: lastword runs watch " + string(again) + " --server " + url + " shows it again, and "
+		want := "\nlastword: the run goes on: lastword runs watch " + string(again) + " --server " + url + " --token-file " + token + " shows it again, and "
 		if code := exitCode(t, cmd); code != exit.Interrupted || !strings.Contains("\n"+string(rest), want) {
 			t.Errorf("%s after Ctrl-C: exit code %d and %s", line, code, rest)
 		}
