@@ -237,7 +237,9 @@ func opencode(h *headless, line object) error {
 		}
 		return h.finish(c, part.json("state.output"), failed)
 	case "step_finish":
-		h.opencodeStep(part)
+		if h.opencodeStep(part); h.said {
+			return nil
+		}
 		return h.tell()
 	case "error":
 		says := line.either("error.data.message", "error.message", "error.name")
