@@ -116,10 +116,6 @@ func (m *machine) afford(e *emission) (ok bool) {
 	switch b := e.body.(type) {
 	case messages.LLMStarted:
 		if !m.budgeted {
-			if b.Reserved != (messages.Budget{}) { // of an agent, whose principal alone has a limit
-				b.Reserved = messages.Budget{}
-				e.body = b
-			}
 			break
 		}
 		if e.bill != nil {
@@ -297,14 +293,14 @@ func (m *machine) spent(b messages.Body) {
 	case messages.LLMCompleted, messages.ToolStarted, messages.UsageReported:
 		m.warn()
 	}
-	if c, ended := b.(messages.LLMCompleted); ended && m.left()[unitCost] < messages.Unlimited && c.Usage != nil && c.Usage.Cost == nil && c.Usage.Amount().Tokens > 0 {
-		m.fail(errUnpriced(c.Model)) // of an agent that does not tell its cost
+	c, _ := b.(messages.LLMCompleted)
+	r, reported := b.(messages.UsageReported)
+	if reported && r.Call == "" {
+		c.Usage, c.Model = &r.Usage, r.Model
 	}
-	if r, reported := b.(messages.UsageReported); reported {
-		if r.Call == "" && r.Usage.Cost == nil && r.Amount().Tokens > 0 && m.left()[unitCost] < messages.Unlimited {
-			m.fail(errUnpriced(r.Model))
-			return
-		}
+	if in, out := c.Usage.Tokens(); in+out > 0 && c.Usage.Cost == nil && m.left()[unitCost] < messages.Unlimited {
+		m.fail(errUnpriced(c.Model))
+	} else if reported {
 		for unit, left := range m.left() {
 			if left <= 0 {
 				m.fail(m.errSpent(unit))

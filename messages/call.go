@@ -170,7 +170,7 @@ var llmCompleted = row(LLMCompleted{}, KindLLMCompleted, "model", "A call to a l
 type UsageReported struct {
 	// Task reports it; "" is the run itself.
 	Task string `json:"task,omitempty"`
-	// Call is the open call of a model that this estimates. It binds the budget until the end of the call says what was used.
+	// Call is the open call of a model that this estimates: its end says what was used.
 	Call string `json:"call,omitempty"`
 	// By is who spent it: agent or program.
 	By string `json:"by"`

@@ -59,13 +59,14 @@ type turn struct {
 	order []*call
 
 	usage      *messages.Usage
-	said       int             // bytes of its texts and thoughts since then
-	told       messages.Budget // what of it the run knows
-	behindDoor bool            // as [Config.ThroughDoor] says
-	retries    int             // in a row
-	retried    string          // why
-	loops      int             // how often it has shortened its history in a row
-	grown      bool            // it has done something since
+	said       int      // bytes of its texts and thoughts since then
+	told       [2]int64 // what of it the run knows: tokens that went in and came out
+	toldCost   float64
+	behindDoor bool   // as [Config.ThroughDoor] says
+	retries    int    // in a row
+	retried    string // why
+	loops      int    // how often it has shortened its history in a row
+	grown      bool   // it has done something since
 }
 
 // call is a call of a tool.
@@ -113,7 +114,7 @@ func (u *turn) begin() error {
 	b := messages.LLMStarted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Provider: u.name}
 	if u.Task.Budgeted() { // the door's calls reserve what they may spend, or the agent tells what it has used
 		if b.Reserved.Output = 1; u.behindDoor || !u.costless {
-			b.Reserved.Cost.Amount = 1e-6
+			b.Reserved.Cost.Amount = 1e-9
 		}
 	}
 	return u.Task.Emit(b, "asking "+u.name)
@@ -417,18 +418,19 @@ func (u *turn) tell() error {
 	if !u.began || !u.Task.Budgeted() {
 		return nil
 	}
-	more := u.counted().Amount().Minus(u.told)
-	if more.Input+more.Output < messages.LeastOutput && more.Cost.Amount == 0 {
+	in, out := u.counted().Tokens()
+	in, out = max(in-u.told[0], 0), max(out-u.told[1], 0)
+	used := messages.Usage{CompletionTokens: &out, Estimated: true}
+	if in > 0 {
+		used.PromptTokens = &in
+	}
+	if u.cost != nil && u.cost.Amount > u.toldCost && u.cost.Currency == messages.Currency {
+		used.Cost = &messages.Cost{Amount: u.cost.Amount - u.toldCost, Currency: messages.Currency}
+		u.toldCost = u.cost.Amount
+	} else if in+out < messages.LeastOutput {
 		return nil
 	}
-	u.told = u.told.Plus(more)
-	used := messages.Usage{CompletionTokens: &more.Output, Estimated: true}
-	if more.Input > 0 {
-		used.PromptTokens = &more.Input
-	}
-	if more.Cost.Amount > 0 {
-		used.Cost = &more.Cost
-	}
+	u.told[0], u.told[1] = u.told[0]+in, u.told[1]+out
 	return u.Task.Emit(messages.UsageReported{Call: u.llm(), By: "agent", Model: cmp.Or(u.model, u.name), Usage: used}, "")
 }
 
