@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/internal/wire"
@@ -16,16 +17,17 @@ import (
 // skillsExtension is the name of the extension for skills, of SEP-2640.
 const skillsExtension = "io.modelcontextprotocol/skills"
 
-//go:embed skills/lastword/SKILL.md
-var workSkill string
+//go:embed skills/lastword/SKILL.md.gz
+var workSkill []byte
 
-//go:embed skills/lastword-steps/SKILL.md
-var stepSkill string
+//go:embed skills/lastword-steps/SKILL.md.gz
+var stepSkill []byte
 
 const skillURI = "skill://"
 
 // skillTexts are the files of skills by their URIs. Each is a whole skill, and begins with members "name: text".
-var skillTexts = []struct{ uri, text string }{{skillURI + "lastword/SKILL.md", workSkill}, {skillURI + "lastword-steps/SKILL.md", stepSkill}}
+var skillTexts = []struct{ uri, text string }{{skillURI + "lastword/SKILL.md", string(packed.Text(workSkill))},
+	{skillURI + "lastword-steps/SKILL.md", string(packed.Text(stepSkill))}}
 
 // readSkill reads a file of a skill.
 func readSkill(_ context.Context, uri string) (Contents, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
@@ -107,7 +108,7 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-//go:embed init.yaml
+//go:embed init.yaml.gz
 var first []byte
 
 func initCommand() *cobra.Command {
@@ -115,7 +116,7 @@ func initCommand() *cobra.Command {
 		Use:  "init",
 		Args: exit.Takes(0, "takes no arguments; it prints the plan", "lastword plan init >plan.yaml"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(first)
+			_, err := cmd.OutOrStdout().Write(packed.Text(first))
 			return err
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // isMan recognizes manual pages by their names: foo.1.
@@ -43,14 +44,14 @@ type rule struct {
 	with    string
 }
 
-//go:embed manuals.txt
-var manualRules string
+//go:embed manuals.txt.gz
+var manualRules []byte
 
 // manuals returns the rules of each format.
 var manuals = sync.OnceValue(func() map[string][]rule {
 	rules, format := make(map[string][]rule), ""
 	marks := strings.NewReplacer(`\n`, "\n", `\s`, " ")
-	for line := range strings.Lines(manualRules) {
+	for line := range strings.Lines(string(packed.Text(manualRules))) {
 		line = strings.TrimSuffix(line, "\n")
 		pattern, with, found := strings.Cut(line, " =>")
 		if name, ok := strings.CutPrefix(line, "= "); ok {

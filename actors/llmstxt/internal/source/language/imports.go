@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/internal/prose"
 	"github.com/seed889630bf/lastword/internal/lazyregexp"
+	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // between returns the text between the first of the opening bytes and a closing byte.
@@ -68,10 +69,10 @@ func ElixirImports(line string) []string {
 	return []string{strings.ToLower(capital.ReplaceAllString(list[0], "${1}_$2"))}
 }
 
-//go:embed libraries.txt
-var librariesText string
+//go:embed libraries.txt.gz
+var librariesText []byte
 
-var libraries = sync.OnceValue(func() map[string]prose.List { return prose.Lists(librariesText) })
+var libraries = sync.OnceValue(func() map[string]prose.List { return prose.Lists(string(packed.Text(librariesText))) })
 
 // IsLibrary reports whether the module comes with "python", "node", "rust" or "c".
 func IsLibrary(of, name string) bool {
