@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/internal/validate"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -62,10 +63,10 @@ func (t *Target) acceptsEvent(q *messages.RunQueued, e messages.Event) bool {
 
 // fileSchema is the JSON Schema of an operator's file.
 //
-//go:embed schema.json
+//go:embed schema.json.gz
 var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(fileSchema) })
+var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(packed.Text(fileSchema)) })
 
 // Checks are conditions on a file beyond its schema.
 type Checks struct {
