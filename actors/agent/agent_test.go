@@ -74,6 +74,7 @@ func TestVerdicts(t *testing.T) {
 		end, answer string
 		says        []string
 	}{
+		"requests":          {"limit_exceeded", "", []string{stop("max_turn_requests")}},
 		"tokens":            {"limit_exceeded", "so far", []string{text("m", "so far"), stop("max_tokens")}},
 		"withdrawn":         {"completed", "", []string{`{"id":"q","method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","rawInput":{"command":"a && b"}}}}`, `{"method":"$/cancel_request","params":{"requestId":"q"}}`, stop("end_turn")}},
 		"a budget":          {"limit_exceeded budget", long, []string{text("m", long)}},

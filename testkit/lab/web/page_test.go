@@ -129,7 +129,7 @@ func TestBuilt(t *testing.T) {
 			t.Errorf("%s is not what esbuild makes of the source: run go generate ./transport/web", name)
 			continue
 		}
-		must(t, os.WriteFile(name, zipped(t, made.Contents), 0o644))
+		must(t, os.WriteFile(name, fatal.Packed(t, made.Contents), 0o644))
 	}
 }
 
@@ -139,17 +139,6 @@ func unzip(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(r)
-}
-
-func zipped(t *testing.T, data []byte) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	must(t, err)
-	_, err = w.Write(data)
-	must(t, err)
-	must(t, w.Close())
-	return out.Bytes()
 }
 
 // vendored is where the page's libraries are, by the names that its source imports.
