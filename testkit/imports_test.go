@@ -340,7 +340,7 @@ func TestPacked(t *testing.T) {
 		}
 		if text, err := os.ReadFile(plain); err == nil {
 			data, err := os.ReadFile(p)
-			if must(t, err); bytes.Equal(packed.Text(data), text) {
+			if must(t, err); bytes.Equal(packed.Text(string(data)), text) {
 				return nil
 			}
 			if !*update {

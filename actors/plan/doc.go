@@ -9,7 +9,7 @@ import (
 )
 
 //go:embed schema.json.gz
-var schema []byte
+var schema string
 
 // Schema is the JSON Schema of a plan's form.
 var Schema = packed.Text(schema)

@@ -35,7 +35,7 @@ project's ` + "`.lastword.yaml`" + ` sets only the keys that are marked with *pr
 func TestCLIPage(t *testing.T) {
 	text, err := os.ReadFile("help.txt")
 	if must(t, err); *update {
-		packedHelp = fatal.Packed(t, text) // TestPacked of testkit writes it
+		packedHelp = string(fatal.Packed(t, text)) // TestPacked of testkit writes it
 	}
 	root := rootCommand(new(host.Program))
 	keys := map[*pflag.Flag]settings.Key{}

@@ -45,7 +45,7 @@ var noArguments = exit.Takes(0, "takes no arguments", "")
 // The help for people is help.txt; TestCLIPage -update packs it.
 //
 //go:embed help.txt.gz
-var packedHelp []byte
+var packedHelp string
 
 // describe gives each command its page of help.txt, which has parts in a fixed order: a line, a description, examples and
 // exit codes.

@@ -21,7 +21,7 @@ import (
 )
 
 //go:embed clients.txt.gz
-var clientPages []byte
+var clientPages string
 
 // client is a program that has settings for MCP servers. clients.txt has them, and says how they are written.
 type client struct {

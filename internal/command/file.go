@@ -17,7 +17,7 @@ import (
 // fileSchema is the JSON Schema of an operator's file.
 //
 //go:embed schema.json.gz
-var fileSchema []byte
+var fileSchema string
 
 var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(packed.Text(fileSchema)) })
 

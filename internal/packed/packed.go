@@ -1,14 +1,14 @@
 package packed
 
 import (
-	"bytes"
 	"compress/gzip"
 	"io"
+	"strings"
 )
 
 // Text unpacks an embedded file. It panics if the data are no gzip: they are part of the program.
-func Text(data []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(data))
+func Text(data string) []byte {
+	r, err := gzip.NewReader(strings.NewReader(data))
 	var text []byte
 	if err == nil {
 		text, err = io.ReadAll(r)

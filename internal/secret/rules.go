@@ -27,7 +27,7 @@ type rule struct {
 // table is the table of rules; its first lines explain the columns.
 //
 //go:embed rules.tsv.gz
-var table []byte
+var table string
 
 // rules returns the rules by first byte. An expression is compiled when its word first occurs, and few ever do.
 var rules = sync.OnceValue(func() (by [256][]*rule) {

@@ -64,7 +64,7 @@ func (t *Target) acceptsEvent(q *messages.RunQueued, e messages.Event) bool {
 // fileSchema is the JSON Schema of an operator's file.
 //
 //go:embed schema.json.gz
-var fileSchema []byte
+var fileSchema string
 
 var fileForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(packed.Text(fileSchema)) })
 

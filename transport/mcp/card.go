@@ -22,7 +22,7 @@ const (
 )
 
 //go:embed card/run.html.gz
-var cardPage []byte
+var cardPage string
 
 // showsCards reports whether the client has declared that it shows pages.
 func showsCards(ctx context.Context) bool {

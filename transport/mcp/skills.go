@@ -18,10 +18,10 @@ import (
 const skillsExtension = "io.modelcontextprotocol/skills"
 
 //go:embed skills/lastword/SKILL.md.gz
-var workSkill []byte
+var workSkill string
 
 //go:embed skills/lastword-steps/SKILL.md.gz
-var stepSkill []byte
+var stepSkill string
 
 const skillURI = "skill://"
 

@@ -78,7 +78,7 @@ func (h *handler) add(name, kind string) string {
 	a := asset{kind: kind, plain: data}
 	name, zipped := strings.CutSuffix(path.Base(name), ".gz")
 	if zipped {
-		a.gzip, a.plain = data, packed.Text(data)
+		a.gzip, a.plain = data, packed.Text(string(data))
 	}
 	digest := sha256.Sum256(a.plain)
 	extension := path.Ext(name)

@@ -20,7 +20,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	"github.com/seed889630bf/lastword/internal/packed"
 	"github.com/seed889630bf/lastword/internal/plan"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
@@ -108,7 +107,7 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-//go:embed init.yaml.gz
+//go:embed init.yaml
 var first []byte
 
 func initCommand() *cobra.Command {
@@ -116,7 +115,7 @@ func initCommand() *cobra.Command {
 		Use:  "init",
 		Args: exit.Takes(0, "takes no arguments; it prints the plan", "lastword plan init >plan.yaml"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(packed.Text(first))
+			_, err := cmd.OutOrStdout().Write(first)
 			return err
 		},
 	}

@@ -17,7 +17,7 @@ import (
 // readersText is the table of readers, and explains its own form.
 //
 //go:embed readers.txt.gz
-var readersText []byte
+var readersText string
 
 // reader reads manifests of one name.
 type reader struct {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/seed889630bf/lastword/internal/packed"
 )
 
 // Sentences returns at most n first sentences of a paragraph, each cut as Sentence does.
@@ -162,10 +160,10 @@ func isResidue(s string) bool {
 	return phrases["code begins with"].Start(s) && ContainsAny(s, "{", "=", "(", ";")
 }
 
-//go:embed phrases.txt.gz
-var phrasesText []byte
+//go:embed phrases.txt
+var phrasesText string
 
-var phrases = Lists(string(packed.Text(phrasesText)))
+var phrases = Lists(phrasesText)
 
 // List is a list of words or phrases.
 type List []string

@@ -172,7 +172,7 @@ func isTestName(name string, top bool) bool {
 // namesText is the table of names, and explains its own form.
 //
 //go:embed names.txt.gz
-var namesText []byte
+var namesText string
 
 // names maps each category, such as "manifest" or "language", to its names; for languages the value is the language,
 // and otherwise "".

@@ -18,7 +18,7 @@ import (
 // languagesText has the languages, and explains its own form.
 //
 //go:embed languages.txt.gz
-var languagesText []byte
+var languagesText string
 
 // These are the functions that languages.txt names.
 var (

@@ -45,7 +45,7 @@ type rule struct {
 }
 
 //go:embed manuals.txt.gz
-var manualRules []byte
+var manualRules string
 
 // manuals returns the rules of each format.
 var manuals = sync.OnceValue(func() map[string][]rule {

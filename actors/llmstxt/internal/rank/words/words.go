@@ -8,7 +8,7 @@ import (
 )
 
 //go:embed words.txt.gz
-var text []byte
+var text string
 
 // List is a list of words and phrases that the ranking looks for.
 type List = prose.List

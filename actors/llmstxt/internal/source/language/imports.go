@@ -70,7 +70,7 @@ func ElixirImports(line string) []string {
 }
 
 //go:embed libraries.txt.gz
-var librariesText []byte
+var librariesText string
 
 var libraries = sync.OnceValue(func() map[string]prose.List { return prose.Lists(string(packed.Text(librariesText))) })
 
