@@ -54,7 +54,7 @@ func main() {
 	table := strings.TrimSuffix(os.Args[1], ".gz")
 	err := os.WriteFile(table, append(bytes.Join(columns[:], nil), ends...), 0o644)
 	if err == nil {
-		err = exec.Command("zopfli", table).Run() // it writes the table with .gz
+		err = exec.Command("zopfli", "--i500", table).Run() // it writes the table with .gz
 	}
 	if err := errors.Join(err, os.Remove(table)); err != nil {
 		log.Fatal(err)
