@@ -94,8 +94,7 @@ func open(branches []*Node) []*Node {
 				continue
 			}
 			groups++
-			leaves := len(b.Children) - b.subgroups() // which would stand before all other branches
-			if b.size() > largeBranch && b.subgroups() >= leastSubgroup && leaves <= longGroup && (largest < 0 || b.size() > branches[largest].size()) {
+			if b.size() > largeBranch && b.subgroups() >= leastSubgroup && (largest < 0 || b.size() > branches[largest].size()) {
 				largest = i
 			}
 		}
@@ -103,6 +102,9 @@ func open(branches []*Node) []*Node {
 			return branches
 		}
 		b := branches[largest]
+		if groups > 2 && len(b.Children)-b.subgroups() > longGroup { // its pages would stand before all other branches
+			return branches
+		}
 		inside := b.Children
 		if b.Page != "" {
 			inside = append([]*Node{alone(b)}, inside...)
