@@ -272,34 +272,30 @@ func (m *machine) warn() {
 
 // spent counts an event for the principal, warns, and ends a run whose agent has spent all: nobody asks before its calls.
 func (m *machine) spent(b messages.Body) {
-	if m.counts != nil {
-		var used messages.Budget
-		switch b := b.(type) {
-		case messages.LLMCompleted:
-			used = b.Usage.Amount()
-		case messages.UsageReported:
-			if b.Call == "" {
-				used = b.Amount()
-			}
+	var used messages.Budget
+	var usage *messages.Usage
+	var model string
+	_, reported := b.(messages.UsageReported)
+	switch b := b.(type) {
+	case messages.LLMCompleted:
+		used, usage, model = b.Usage.Amount(), b.Usage, b.Model
+	case messages.UsageReported:
+		if b.Call == "" { // else the end of the call counts
+			used, usage, model = b.Amount(), &b.Usage, b.Model
 		}
-		if used.Tokens > 0 {
-			m.do(effect{do: doTell, tell: func() { m.counts(used.Tokens) }})
-		}
+	case messages.ToolStarted:
+	default:
+		return
+	}
+	if m.counts != nil && used.Tokens > 0 {
+		m.do(effect{do: doTell, tell: func() { m.counts(used.Tokens) }})
 	}
 	if !m.budgeted {
 		return
 	}
-	switch b.(type) {
-	case messages.LLMCompleted, messages.ToolStarted, messages.UsageReported:
-		m.warn()
-	}
-	c, _ := b.(messages.LLMCompleted)
-	r, reported := b.(messages.UsageReported)
-	if reported && r.Call == "" {
-		c.Usage, c.Model = &r.Usage, r.Model
-	}
-	if in, out := c.Usage.Tokens(); in+out > 0 && c.Usage.Cost == nil && m.left()[unitCost] < messages.Unlimited {
-		m.fail(errUnpriced(c.Model))
+	m.warn()
+	if used.Tokens > 0 && usage.Cost == nil && m.left()[unitCost] < messages.Unlimited {
+		m.fail(errUnpriced(model))
 	} else if reported {
 		for unit, left := range m.left() {
 			if left <= 0 {
