@@ -315,7 +315,7 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 
 // Ask emits input.required, and waits until the answer is durable. The request's name identifies the question:
 // another attempt that asks by that name gets the same answer, or continues to wait. If ctx ends, the question stays
-// open, but for a cause with the code withdrawn: then nobody can answer it any more. After the question's timeout the error has the code deadline.
+// open, but for a cause with the code [messages.CodeWithdrawn]: then nobody can answer it any more. After the question's timeout the error has the code deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	in.Prompt = words.Visible(in.Prompt) // whoever wrote it: nothing that people decide about is hidden from them
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
@@ -325,7 +325,7 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	}
 	got, err := request(ctx, t, a, a.reply)
 	if err != nil {
-		t.attempt.run.post(&stopWaiting{request: in.Request, reply: a.reply, withdrawn: messages.CodeOf(err) == "withdrawn"})
+		t.attempt.run.post(&stopWaiting{request: in.Request, reply: a.reply, withdrawn: messages.CodeOf(err) == messages.CodeWithdrawn})
 		return nil, err
 	}
 	return slices.Clone(got.value), got.err

@@ -66,6 +66,8 @@ const (
 	// CodeCompactionLoop: an agent shortens its history again and again, and does nothing else. The cause is
 	// [CauseStalled].
 	CodeCompactionLoop Code = "compaction_loop"
+	// CodeWithdrawn: whoever asked has taken the question back.
+	CodeWithdrawn Code = "withdrawn"
 )
 
 // Cause returns the cause of a run that fails with the code.

@@ -11,6 +11,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// tellsCost is reserved for a turn whose cost its agent or its model's door tells: the run needs no price for it.
+const tellsCost = 1e-9
+
 // about is what is known of an agent beside the protocol.
 type about struct {
 	acp     []string // starts it as an agent of ACP

@@ -128,7 +128,7 @@ func (c *client) question(asked messages.InputRequired, answer func(json.RawMess
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.asking, string(id))
-		if messages.CodeOf(err) == "withdrawn" {
+		if messages.CodeOf(err) == messages.CodeWithdrawn {
 			c.send(map[string]any{"id": id, "error": rpcError{Code: -32800, Message: "Request cancelled"}})
 			return nil
 		}

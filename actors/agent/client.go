@@ -329,7 +329,7 @@ func (c *client) Line(text []byte) error {
 		return c.update(body.Params.object("update"))
 	case m.Method == "$/cancel_request":
 		if withdraw := c.asking[string(body.Params.json("requestId"))]; withdraw != nil {
-			withdraw(messages.Errorf("withdrawn", "%s has withdrawn the question", c.name))
+			withdraw(messages.Errorf(messages.CodeWithdrawn, "%s has withdrawn the question", c.name))
 		}
 	case c.asking[string(m.ID)] != nil: // said twice
 	case m.Method == "session/request_permission" && m.ID != nil:

@@ -114,7 +114,7 @@ func (u *turn) begin() error {
 	b := messages.LLMStarted{Call: u.llm(), Model: cmp.Or(u.model, u.name), Provider: u.name}
 	if u.Task.Budgeted() { // the door's calls reserve what they may spend, or the agent tells what it has used
 		if b.Reserved.Output = 1; u.behindDoor || !u.costless {
-			b.Reserved.Cost.Amount = 1e-9
+			b.Reserved.Cost.Amount = tellsCost
 		}
 	}
 	return u.Task.Emit(b, "asking "+u.name)
