@@ -11,5 +11,5 @@ import (
 //go:embed schema.json.gz
 var schema string
 
-// Schema is the JSON Schema of a plan's form.
-var Schema = packed.Text(schema)
+// Schema returns the JSON Schema of a plan's form.
+func Schema() []byte { return packed.Text(schema) }

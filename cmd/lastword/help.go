@@ -42,7 +42,7 @@ func helpCommand() *cobra.Command {
 // noArguments refuses arguments.
 var noArguments = exit.Takes(0, "takes no arguments", "")
 
-// The help for people is help.txt; TestCLIPage -update packs it.
+// The help for people is help.txt; make update packs it.
 //
 //go:embed help.txt.gz
 var packedHelp string

@@ -76,7 +76,7 @@ func TestForms(t *testing.T) {
 			Properties map[string]any `json:"properties"`
 		} `json:"$defs"`
 	}
-	must(t, json.Unmarshal(form.Schema, &schema))
+	must(t, json.Unmarshal(form.Schema(), &schema))
 	for def, s := range schema.Defs {
 		for field := range s.Properties {
 			if !strings.Contains(string(written), `"`+field+`"`) {

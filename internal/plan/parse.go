@@ -18,7 +18,7 @@ import (
 // Problems are the faults of a plan, in the order of its text.
 type Problems = validate.FileProblems
 
-var planForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(form.Schema) })
+var planForm = sync.OnceValue(func() *validate.Schema { return validate.MustCompile(form.Schema()) })
 
 // Limits of a plan, including nested plans. They bound the work of checking it.
 const (

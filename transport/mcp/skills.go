@@ -25,15 +25,14 @@ var stepSkill string
 
 const skillURI = "skill://"
 
-// skillTexts are the files of skills by their URIs. Each is a whole skill, and begins with members "name: text".
-var skillTexts = []struct{ uri, text string }{{skillURI + "lastword/SKILL.md", string(packed.Text(workSkill))},
-	{skillURI + "lastword-steps/SKILL.md", string(packed.Text(stepSkill))}}
+// skillTexts are the packed files of skills by their URIs. Each is a whole skill, and begins with members "name: text".
+var skillTexts = []struct{ uri, packed string }{{skillURI + "lastword/SKILL.md", workSkill}, {skillURI + "lastword-steps/SKILL.md", stepSkill}}
 
 // readSkill reads a file of a skill.
 func readSkill(_ context.Context, uri string) (Contents, error) {
 	for _, s := range skillTexts {
 		if s.uri == uri {
-			return Contents{MIMEType: "text/markdown", Text: s.text}, nil
+			return Contents{MIMEType: "text/markdown", Text: string(packed.Text(s.packed))}, nil
 		}
 	}
 	return Contents{}, ErrNoResource
@@ -42,15 +41,15 @@ func readSkill(_ context.Context, uri string) (Contents, error) {
 // skills returns this server's skills with the URI, or all without one.
 func skills(uri string) (all []map[string]any) {
 	for _, s := range skillTexts {
-		front := map[string]string{}
-		head, _, _ := strings.Cut(strings.TrimPrefix(s.text, "---\n"), "\n---\n")
+		front, whole := map[string]string{}, string(packed.Text(s.packed))
+		head, _, _ := strings.Cut(strings.TrimPrefix(whole, "---\n"), "\n---\n")
 		for line := range strings.SplitSeq(head, "\n") {
 			name, text, _ := strings.Cut(line, ": ")
 			front[name] = text
 		}
 		if uri == "" || uri == s.uri {
 			all = append(all, map[string]any{"uri": s.uri, "frontmatter": front,
-				"resources": []map[string]any{{"uri": s.uri, "digest": "sha256:" + messages.Digest(s.text), "size": len(s.text)}}})
+				"resources": []map[string]any{{"uri": s.uri, "digest": "sha256:" + messages.Digest(whole), "size": len(whole)}}})
 		}
 	}
 	return all
