@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/internal/words"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -87,7 +88,7 @@ func (s *spoken) over(why error) (first bool) {
 func (s *spoken) write(piece []byte) error {
 	return s.lines.each(piece, func(line []byte, long bool) error {
 		if long {
-			return s.x.task.Notice(messages.NoticeStageSkipped, fmt.Sprintf("%s has printed a line of more than 16 MiB, which nobody reads: what it says there is lost", s.x.arguments[0]))
+			return s.x.task.Notice(messages.NoticeStageSkipped, fmt.Sprintf("%s has printed a line of more than %s, which nobody reads: what it says there is lost", s.x.arguments[0], words.Limit(mostSpoken)))
 		}
 		return s.speaker.Line(s.x.Config.Secrets.Bytes(bytes.ToValidUTF8(line, []byte("\uFFFD"))))
 	})

@@ -65,10 +65,15 @@ func (s *Server) serveDocument(w http.ResponseWriter, r *http.Request) {
 				continue
 			}
 			op := *document.Paths[toolPath].Post
+			op.Parameters = nil
+			for _, p := range document.Paths[toolPath].Post.Parameters {
+				if p.In != "path" {
+					op.Parameters = append(op.Parameters, p)
+				}
+			}
 			path := strings.NewReplacer("{name}", url.PathEscape(tool.Server), "{tool}", url.PathEscape(tool.Tool)).Replace(toolPath)
 			op.OperationID = "startTool__" + notInNames.ReplaceAllStringFunc(tool.Server+"__"+tool.Tool, func(s string) string { return fmt.Sprintf("_%x_", s) })
 			op.Summary, op.Description = "Start a run of the tool "+tool.Name, tool.Description
-			op.Parameters = op.Parameters[2:] // without those of the path
 			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 				string(formJSON): {Schema: plainSchema(tool.Input.JSON())}}}
 			document.Paths[path] = &huma.PathItem{Post: &op}

@@ -162,8 +162,10 @@ func (o *options) start(cmd *cobra.Command, p command.Program, labels map[string
 	}
 	var ended messages.State
 	o.show.Print = func(_ io.Writer, s messages.State) error {
-		for ended = s; p.Agent == "" && len(s.Notices) > 0; s.Notices = s.Notices[1:] {
-			fmt.Fprintln(o.show.Stderr, "lastword:", s.Notices[0].Text)
+		if ended = s; p.Agent == "" { // who shows an agent shows its notices
+			for _, n := range s.Notices {
+				fmt.Fprintln(o.show.Stderr, "lastword:", n.Text)
+			}
 		}
 		return nil
 	}
