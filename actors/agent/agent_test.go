@@ -330,7 +330,7 @@ func TestSessions(t *testing.T) {
 	config := agent.Config{Sessions: t.TempDir()}
 	in := agent.Input{Prompt: "p", Dir: t.TempDir()}
 	runOf(t, in, speaksACP(":"), config, nil)
-	in.Session = agent.Last
+	in.Session = "last"
 	s := runOf(t, in, speaksACP(":"), config, nil)
 	if log := s.Log.Lines[0].Text; !strings.Contains(log, `"session/load"`) || !strings.Contains(log, `"s-7"`) {
 		t.Errorf("the agent got %s", log)

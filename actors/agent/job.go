@@ -25,8 +25,8 @@ const Name = "agent"
 // AskMode is the mode in which an agent asks people before it changes something. It is the default.
 const AskMode = "ask"
 
-// Last stands for the newest session of the agent in its folder.
-const Last = "last"
+// last stands for the newest session of the agent in its folder.
+const last = "last"
 
 // Idle is how long an agent may be silent by default.
 const Idle = 5 * time.Minute

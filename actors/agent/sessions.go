@@ -14,7 +14,7 @@ import (
 // sessionOf returns the session that the input names. A session is bound to its folder and its principal: another one is
 // refused. Errors: invalid_input.
 func (config Config) sessionOf(in Input, principal string) (string, error) {
-	if in.Session != Last {
+	if in.Session != last {
 		owner, known, err := config.recall("session", in.Agent, in.Session, "")
 		if known && owner != in.Dir+"\x00"+principal {
 			return "", messages.InvalidInput("the session %s of %s belongs to another folder or caller; leave it out, or name its folder as dir", in.Session, in.Agent)

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/internal/dial"
-	"github.com/seed889630bf/lastword/internal/stable"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -53,10 +52,14 @@ func requestOf(ctx context.Context, policy dial.Policy, url string) (*http.Reque
 	return request, nil
 }
 
-// Dead asks for each of the URLs, a few at a time, and returns why those that give no page do not: status is that of the
-// answer, or 0. It reads no page.
-func Dead(ctx context.Context, urls []string, allow Allow) (dead []DeadLink) {
-	policy, all := allow.policy(), make([]DeadLink, len(urls))
+// Dead asks for each of the URLs, a few at a time, and tells in their order of those that give no page, and why: status is
+// that of the answer, or 0. It reads no page.
+func Dead(ctx context.Context, urls []string, allow Allow, tell func(url string, status int, err error)) {
+	type answer struct {
+		status int
+		err    error
+	}
+	policy, all := allow.policy(), make([]answer, len(urls))
 	client := policy.Client()
 	defer client.CloseIdleConnections()
 	next := make(chan int)
@@ -64,8 +67,7 @@ func Dead(ctx context.Context, urls []string, allow Allow) (dead []DeadLink) {
 	for range min(8, len(urls)) {
 		trying.Go(func() {
 			for i := range next {
-				status, err := try(ctx, client, policy, urls[i])
-				all[i] = DeadLink{urls[i], status, err}
+				all[i].status, all[i].err = try(ctx, client, policy, urls[i])
 			}
 		})
 	}
@@ -74,14 +76,11 @@ func Dead(ctx context.Context, urls []string, allow Allow) (dead []DeadLink) {
 	}
 	close(next)
 	trying.Wait()
-	return stable.DeleteFunc(all, func(l DeadLink) bool { return l.Err == nil })
-}
-
-// DeadLink is a URL that gives no page.
-type DeadLink struct {
-	URL    string
-	Status int
-	Err    error
+	for i, a := range all {
+		if a.err != nil {
+			tell(urls[i], a.status, a.err)
+		}
+	}
 }
 
 func try(ctx context.Context, client *http.Client, policy dial.Policy, url string) (status int, err error) {

@@ -181,13 +181,13 @@ func (c *checker) reach(ctx context.Context, f *checkedFile, links []llmstxt.Txt
 			lines[url] = cmp.Or(lines[url], l.Line)
 		}
 	}
-	for _, dead := range repository.Dead(ctx, slices.Sorted(maps.Keys(lines)), c.allow) {
+	repository.Dead(ctx, slices.Sorted(maps.Keys(lines)), c.allow, func(url string, status int, err error) {
 		severity := llmstxt.SeverityWarning
-		if dead.Status == http.StatusNotFound || dead.Status == http.StatusGone {
+		if status == http.StatusNotFound || status == http.StatusGone {
 			severity = llmstxt.SeverityError
 		}
-		f.problem(lines[dead.URL], ruleTarget, severity, "the link %q gives no page: %v", dead.URL, dead.Err)
-	}
+		f.problem(lines[url], ruleTarget, severity, "the link %q gives no page: %v", url, err)
+	})
 }
 
 // base is a folder that relative links may lead into.
