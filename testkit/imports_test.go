@@ -187,7 +187,7 @@ var rules = []rule{
 		ours: "internal/regular messages internal/redact internal/confined actors/llmstxt transport/repository cmd/internal/environment cmd/internal/exit cmd/internal/settings",
 		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
 	{pkgs: "cmd/internal/store",
-		ours: "internal/regular messages internal/redact internal/atomicfile internal/confined actors/journal transport/door/seal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings cmd/internal/trust",
+		ours: "internal/regular messages internal/redact internal/atomicfile internal/confined internal/conversation actors/journal transport/door/seal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings cmd/internal/trust",
 		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap"},
 	{pkgs: "cmd/internal/chatui", ours: "messages internal/jsonwalk internal/validate internal/words transport/door/transcript cmd/internal/terminal",
 		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},

@@ -80,11 +80,18 @@ func (f folder) full(id string) error {
 		return nil
 	}
 	ids, err := f.ids()
-	if err == nil && len(ids) >= f.most {
-		err = messages.LimitExceeded("there are %d conversations, and no more are kept; "+
-			"go on with one, or have some deleted", len(ids))
+	if err == nil {
+		err = full(len(ids), f.most)
 	}
 	return err
+}
+
+// full returns why no conversation beside so many may begin, or nil.
+func full(have, most int) error {
+	if have < most {
+		return nil
+	}
+	return messages.LimitExceeded("there are %d conversations, and no more are kept; go on with one, or have some deleted", have)
 }
 
 // ids lists the conversations. Folders, and files with other names, do not count.

@@ -45,7 +45,7 @@ func serveCalling(t *testing.T, runs door.Runs, callback func(url string) error)
 	a := &agent{t: t, caller: &auth.Principal{}}
 	schema := func() json.RawMessage { return json.RawMessage(`{"properties":{"story":{},"context":{}}}`) }
 	urls := map[string]string{}
-	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback, Forgets: true,
+	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback,
 		Callbacks:       func(context.Context, messages.RunID) (map[string]string, error) { return urls, nil },
 		ChangeCallbacks: func(_ context.Context, _ messages.RunID, do func(map[string]string) error) error { return do(urls) }, Jobs: []messages.JobInfo{
 			{Name: "generate", JobSpec: messages.JobSpec{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
@@ -352,10 +352,8 @@ func TestMessages(t *testing.T) {
 		t.Errorf("the same message gets %+v, want %+v", again, first)
 	}
 	for _, other := range []string{said("failure", ""), said("plain", `,"contextId":"c"`)} { // of the same messageId
-		got := a.task("SendMessage", other)
-		if state, _ := teller.State(t.Context(), messages.RunID(got.ID)); got.ID == first.ID || got.ContextID == first.ContextID ||
-			strings.Contains(string(state.Queued.Input), `"context"`) != strings.Contains(other, `"contextId"`) {
-			t.Errorf("%s gets the task of another message, or a context that it has not: %+v", other, state.Queued)
+		if got := a.task("SendMessage", other); got.ID == first.ID || got.ContextID == first.ContextID {
+			t.Errorf("%s gets the task of another message", other)
 		}
 	}
 	skill := a.task("SendMessage", `{"configuration":{"returnImmediately":true},`+

@@ -237,7 +237,7 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 	digest := messages.Digest(string(door.JSON(m))) // another message with the same messageId begins another task
 	conversation, skill := cmp.Or(m.ContextID, digest[:32]), m.Metadata.Skill
 	q = w.door.Message(text, conversation)
-	if forget := m.ContextID == "" && w.door.Forgets; data != nil || skill != "" && skill != q.Job || forget {
+	if data != nil || skill != "" && skill != q.Job {
 		job, err := w.door.Job(cmp.Or(skill, q.Job))
 		switch {
 		case err != nil:

@@ -76,8 +76,6 @@ type Config struct {
 	Lag func(time.Duration)
 	// Secure limits session cookies to https.
 	Secure bool
-	// Forgets says that the job chat keeps no conversations: turns begin new ones, and cannot name any.
-	Forgets bool
 	// Callback returns an error if the server may not send a run's events to this URL of the caller. nil means that the
 	// server sends no callbacks.
 	Callback func(url string) error

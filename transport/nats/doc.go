@@ -15,6 +15,7 @@
 //	live.ID.e        the same for nodes that have read the run in the last seconds: nobody else pays for a block
 //	cmd.ID           a command for the node that owns the run
 //	STATE            a key-value bucket without a TTL for what else the nodes share: public keys, marks, pauses
+//	stream LINES     logs of lines beside runs, without a TTL: a subject line.FOLDER.NAME for each conversation
 //	ARTIFACTS        an object store for the files of runs, for nodes that do not share a folder
 //
 // A header of each block ([mark]) says where the block belongs, and summarizes the log up to it. So a node can list

@@ -113,7 +113,7 @@ func prepare(with []Option) (*Journal, options) {
 }
 
 // subjects are those that the user must be allowed to publish and subscribe to.
-const subjects = "run.>, part.>, shard.>, ledger.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+const subjects = "run.>, part.>, shard.>, ledger.>, line.>, live.>, lend.>, cmd.>, $KV.STATE.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
 
 // open prepares the stream and the claims, and reads the index. Each step is repeated while another node is at it.
 func (j *Journal) open(ctx context.Context, o options) (err error) {
@@ -317,7 +317,7 @@ func explained(err error) error {
 	case code == errNoPeers, code == errNotClustered:
 		advice = "the servers have no room for so many replicas: start the missing servers, or ask for fewer replicas"
 	case code == errOverlaps:
-		advice = "another stream has the subjects run.>, part.> or shard.>: give lastword a separate NATS account"
+		advice = "another stream has the subjects run.>, part.>, shard.> or line.>: give lastword a separate NATS account"
 	case slices.Contains(errFull, code):
 		advice = "make room on the disk, or raise the limits of the stream and the account"
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, context.DeadlineExceeded):

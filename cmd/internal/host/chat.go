@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -61,17 +62,12 @@ func (c *catalog) chat() actors.Definition {
 			return config, err
 		}
 		config.Model = cmp.Or(c.model, chat.Auto)
-		if !c.forgets() {
-			config.Conversations = func(principal string) (*conversation.Store, error) {
-				return c.conversations.of(c.folder(), homeOf(principal))
-			}
+		config.Conversations = func(principal string) (*conversation.Store, error) {
+			return c.conversations.of(c.folder(), homeOf(principal))
 		}
 		return config, c.mcpTools.Give(&config, c.chatTools(in)...)
 	})
 }
-
-// forgets reports whether no conversations are kept: whoever continues one must have it, and another node may have begun it.
-func (c *catalog) forgets() bool { return c.folder() == "" && c.Store.Durable() }
 
 // chatTools returns what a chat has beside the tools of MCP servers: the operator's commands, and ask_user if the caller
 // answers questions.
@@ -97,9 +93,10 @@ func (c *catalog) startTools(log *zap.Logger) {
 	})
 }
 
-// conversations holds the conversations of each caller: in a folder below the state folder or, without one, in memory.
+// conversations holds the conversations of each caller: in a folder below the state folder, where nodes share them, or in memory.
 // mu guards the map.
 type conversations struct {
+	shared func(folder string) conversation.Shared // where several nodes keep them; may be nil
 	mu     sync.Mutex
 	byHome map[string]*conversation.Store
 }
@@ -117,9 +114,12 @@ func (c *conversations) of(state, home string) (store *conversation.Store, err e
 	if c.byHome[home] != nil {
 		return c.byHome[home], nil
 	}
-	if state != "" {
+	switch {
+	case c.shared != nil:
+		store = conversation.NewShared(c.shared(path.Join(ConversationFolder, home)), mostInFolder)
+	case state != "":
 		store, err = chat.OpenConversations(filepath.Join(state, ConversationFolder, home), mostInFolder)
-	} else {
+	default:
 		store = conversation.NewMemory(mostInMemory)
 	}
 	if err == nil {

@@ -114,7 +114,7 @@ func (c *Checked) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		s.Log.Warn("journal", zap.String("warning", warning))
 	}
 	s.jobs = c.newCatalog(tools, journal)
-	s.jobs.inside = s.inside
+	s.jobs.inside, s.jobs.conversations.shared = s.inside, journal.Conversations
 	if s.jobs.wrapped, err = c.openWrapped(s.Log); err != nil {
 		s.jobs.close()
 		return nil, errors.Join(err, journal.Close())
@@ -206,7 +206,7 @@ func (s *Server) newAPI() {
 	c := s.jobs
 	to := door.New(door.Config{Runs: offered{s.system, c}, Jobs: offered{s.system, c}.Jobs(), Models: c.finder.modelNames, Open: c.artifact,
 		Version: build.This().Full(), Callback: c.checkCallback(), Redact: c.program.Secrets.Bytes, Secure: c.web.Secure,
-		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing, Rows: s.rows, Forgets: c.forgets()})
+		Lag: s.Metrics.Lag, People: s.people, AgentsConfirm: c.agentsConfirm, Sealing: s.sealing, Rows: s.rows})
 	if c.wrapped != nil {
 		to.Views = c.wrapped.views
 	}

@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/internal/regular"
 	"github.com/seed889630bf/lastword/messages"
@@ -40,6 +42,12 @@ func openNATS(ctx context.Context, env environment.Variables, f *Flags, secrets 
 	return &Store{Journal: j, Warnings: j.Warnings(), Save: j.Save, Load: j.Load, Get: j.Get, Set: j.Set,
 		GetSession: j.GetSession, SetSession: func(ctx context.Context, name string, value []byte, revision uint64) error {
 			return j.SetSession(ctx, name, value, revision, sessionLife)
+		}, Conversations: func(folder string) conversation.Shared {
+			return conversation.Shared{
+				Open: func(id string) (func(int64) ([]byte, error), func([]byte) error) {
+					return j.Lines(path.Join(folder, id))
+				},
+				IDs: func() ([]string, error) { return j.LineLogs(context.Background(), folder) }}
 		}, close: j.Close}, nil
 }
 

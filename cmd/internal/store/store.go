@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/internal/conversation"
 	"github.com/seed889630bf/lastword/internal/redact"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -141,6 +142,9 @@ type Store struct {
 	// set. Both are nil if the journal is in memory.
 	GetSession func(ctx context.Context, name string) (value []byte, revision uint64, err error)
 	SetSession func(ctx context.Context, name string, value []byte, revision uint64) error
+
+	// Conversations returns where the nodes share the conversations in a folder. It is nil if a single node has all runs.
+	Conversations func(folder string) conversation.Shared
 
 	announce func(url string) error
 	close    func() error
