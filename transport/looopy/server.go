@@ -38,7 +38,9 @@ func New(d *door.Door) *door.Handler {
 // post is the body of a POST: a message, or answers.
 type post struct {
 	Message, ContextID, TaskID string
-	Inputs, Credentials        []struct {
+	// Busy is as in POST /v1/runs.
+	Busy                messages.Busy `json:"lastword.busy"`
+	Inputs, Credentials []struct {
 		InputID, AuthID   string
 		Value, Credential json.RawMessage
 	}
@@ -61,7 +63,9 @@ func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	if answers > 0 {
 		return s.resume(w, r, p)
 	}
-	id, err := s.Start(r.Context(), s.Message(p.Message, p.ContextID))
+	q := s.Message(p.Message, p.ContextID)
+	q.Busy = p.Busy
+	id, err := s.Start(r.Context(), q)
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ type params struct {
 	Context string          `json:"context"`
 	Job     string          `json:"job"`
 	Input   json.RawMessage `json:"input"`
+	Busy    messages.Busy   `json:"lastword.busy"` // as in POST /v1/runs
 
 	StreamID string `json:"stream_id"`
 	FromSeq  int    `json:"from_seq"`
@@ -117,6 +118,7 @@ func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered
 	if p.Job != "" {
 		q = messages.Request{Job: p.Job, Input: p.Input}
 	}
+	q.Busy = p.Busy
 	id, err = s.Start(ctx, q)
 	return id, "", err
 }
