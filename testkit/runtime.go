@@ -65,7 +65,7 @@ func (s runtimeSuite) in(what string, f func(*world)) {
 	if s.t.Failed() {
 		return // one error is easier to read than many
 	}
-	if *s.worlds++; testing.Short() && *s.worlds%3 != 1 {
+	if *s.worlds++; testing.Short() && *s.worlds%6 != 1 {
 		return
 	}
 	synctest.Test(s.t, func(t *testing.T) {

@@ -118,6 +118,9 @@ func TestProcessDies(t *testing.T) {
 		{"memory", func(*testing.T) actors.Journal { return journal.NewMemory() }, 1},
 		{"sqlite", onSQLite, 7},
 	} {
+		if testing.Short() {
+			c.step *= 3
+		}
 		for _, idempotent := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s idempotent %t", c.name, idempotent), func(t *testing.T) {
 				completed := 0

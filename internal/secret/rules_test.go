@@ -122,7 +122,7 @@ func TestWordsOfSecretsStay(t *testing.T) {
 func TestBeginningsOfAssignments(t *testing.T) {
 	for _, begin := range []string{"password=", "PASSWORD='", "token:", "token", "secret=secret-", "api_key: a1", "Authorization: Bearer ",
 		"uthorization:", "://a1b2c3", "--password ", "-u a:", "ookie:a=", "/api/webhooks/1/", "LS0tLS1CRUdJTiBSU0Eg", "pat", "glc_a1", "sig=", "8Q~", "-----BEGIN PRIVATE " + "KEY-----A: b\n", "earer ", "hvs.", "-----BEGIN PRIVATE " + "KEY-----Abc: "} {
-		secret.Redact(strings.Repeat(begin, 100_000/len(begin)))
+		secret.Redact(strings.Repeat(begin, 40_000/len(begin)))
 	}
 }
 

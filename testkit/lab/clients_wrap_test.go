@@ -13,17 +13,20 @@ import (
 )
 
 // TestWrapClients is the part of make clients in which calls of another server's tool take longer than clients wait: 30 s where
-// a request may take 3 s, and LASTWORD_SLOW in agents. Each gets its result. With -short only one agent is there.
+// a request may take 3 s, and LASTWORD_SLOW in agents. Each gets its result. With -short it is 6 s, and only one agent is there.
 func TestWrapClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
 	}
-	binary := buildBinary(t)
+	binary, slow := buildBinary(t), "30s"
+	if testing.Short() {
+		slow = "6s"
+	}
 	for _, sdk := range []string{"v1", "v2"} {
 		t.Run("typescript sdk "+sdk, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "clients"), "slow.mjs"), sdk, "stdio",
-				binary, "mcp", "--wrap", behindSettings(t, "30s"), "--ephemeral", "--wait", "1s")
+				binary, "mcp", "--wrap", behindSettings(t, slow), "--ephemeral", "--wait", "1s")
 			cmd.Env = atHome(t)
 			if out, err := cmd.CombinedOutput(); err != nil || string(bytes.TrimSpace(out)) != "100" {
 				t.Errorf("%s of 100 results came: %v", out, err)

@@ -43,7 +43,9 @@ func runWrapped(t *testing.T, suite, fixtures string, direct map[string]int) {
 			for _, s := range runSuite(t, suite, startEverything(t, everything), "--requirements", revision) {
 				alone[s.name] = s.failures()
 			}
-			compare(t, everything+" stdio", alone, revision)
+			if !testing.Short() { // what comes next goes the same way, and one more
+				compare(t, everything+" stdio", alone, revision)
+			}
 			t.Run("stdio", func(t *testing.T) { // the suite speaks HTTP alone: serve is its bridge to lastword mcp
 				compare(t, buildBinary(t)+" mcp --wrap inner='"+everything+" stdio' --ephemeral", alone, revision)
 			})
