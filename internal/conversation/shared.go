@@ -9,7 +9,7 @@ import (
 // Shared keeps the logs of conversations where several nodes find them.
 type Shared struct {
 	// Open returns functions for the log with the name. read returns the lines from the offset in bytes on, in the same
-	// order for all nodes; add writes a line with its end.
+	// order for all nodes, and the offset never decreases; add writes a line with its end.
 	Open func(id string) (read func(after int64) ([]byte, error), add func(line []byte) error)
 	// IDs returns the names of the logs that have lines.
 	IDs func() ([]string, error)

@@ -19,9 +19,9 @@ const lineStream = "LINES"
 const lineHeader = "Lastword-Line"
 
 // Lines returns functions for a log of lines that the nodes share beside runs. Its name is a folder and a name, with a
-// slash between them. All nodes see the lines in the same order. read returns the lines from the offset in bytes on, which is
-// the end of a line, and what every add before has written; add writes a line with its end. A pair of functions has one user
-// at a time.
+// slash between them. All nodes see the lines in the same order. read returns the lines from the offset in bytes on, with what
+// every add before has written; the offset is the end of a line, and never less than before. add writes a line with its end.
+// A pair of functions has one user at a time.
 func (j *Journal) Lines(log string) (read func(after int64) ([]byte, error), add func(line []byte) error) {
 	l := &lineLog{Journal: j, subject: lineSubject(log), parts: map[string][]byte{}}
 	return l.read, l.add
@@ -70,13 +70,15 @@ type lineLog struct {
 	subject string
 	open    bool
 	seq     uint64            // of the last message that was read
-	data    []byte            // the lines
+	from    int64             // the offset of data
+	data    []byte            // the lines that may be asked for
 	parts   map[string][]byte // of lines that have no end yet
 }
 
 func (l *lineLog) read(after int64) ([]byte, error) {
 	err := l.catchUp()
-	return slices.Clone(l.data[min(after, int64(len(l.data))):]), explained(err)
+	l.data, l.from = l.data[after-l.from:], after
+	return slices.Clone(l.data), explained(err)
 }
 
 // catchUp reads what the stream's leader has: a replica may lag.
