@@ -66,7 +66,7 @@ func Define(c Config) actors.Definition {
 			if w.rule.Digest && in.Digest == nil {
 				in.Arguments, in.Digest = nil, digestOf(in.Arguments)
 			}
-			return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{{Name: "call", Run: w.run}}}, nil
+			return actors.Job{Name: Name, Title: in.Server + "/" + in.Tool, Input: in, Tasks: []actors.Task{{Name: "call", Run: w.run}}}, nil
 		}}
 }
 
