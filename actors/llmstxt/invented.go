@@ -64,7 +64,7 @@ var starts = lazyregexp.New(`^(an?|is|in|of|on|to|as|at|by|if|it|its|or|we|us|do
 	`provides?|contains?|holds?|implements?|names|parses?|configures?|sets?|says|teaches|walks|compares?|answers?|collects?|outlines?|starts?|runs?|builds?|` +
 	`reads?|writes?|details?|states?|maps?|makes|creates?|adds?|uses?|mounts?|grows|turns?|checks?|tests?|handles?|summari[sz]es|presents?|specifies|demonstrates?|` +
 	`needs?|takes?|works?|keeps?|loads?|helps?|lets|supports?|returns?|converts?|generates?|manages?|calls?|sends?|gets?|puts?|stores?|validates?|renders?|wraps?|` +
-	`exposes?|registers?|serves?|opens?|finds?|fetch(es)?|includes?|allows?|enables?|controls?|formats?|prints?|selects?|installs?|deploys?|connects?|draws?|\w+ing|` +
+	`exposes?|registers?|serves?|opens?|finds?|fetch(es)?|includes?|allows?|enables?|controls?|formats?|prints?|selects?|installs?|deploys?|connects?|draws?|compiles?|declares?|infers?|removes?|resolves?|computes?|encodes?|decodes?|merges?|tracks?|\w+ing|` +
 	`guides?|reference|overview|page|file|notes?|steps?|instructions|examples?|settings|options|functions?|classes|types|helpers?|tools?|commands?|library|code|main|entry|project)$`)
 
 // holds reports whether the page holds the text as a separate word, or its plural.

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/seed889630bf/lastword/internal/lazyregexp"
 )
 
 // programBytes is how much of a program is read.
@@ -55,6 +58,9 @@ func (f *file) program(text string) program {
 	return p
 }
 
+// testProgram matches the name of a program that a build makes to try itself.
+var testProgram = lazyregexp.New(`(?i)(^|[_.-])(tests?|bench(marks?)?|fuzz(er)?|examples?)([_.-]|$)`)
+
 // readProgram reads what patterns find.
 func readProgram(f *file, text string) error {
 	p := f.program(text)
@@ -69,7 +75,7 @@ func readProgram(f *file, text string) error {
 					f.Members = append(f.Members, member+r.word)
 				}
 			case "commands":
-				f.command(p.all(place)...)
+				f.command(slices.DeleteFunc(p.all(place), testProgram.MatchString)...)
 			case "entries":
 				f.entry(p.all(place)...)
 			case "points":
