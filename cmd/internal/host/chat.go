@@ -96,7 +96,7 @@ func (c *catalog) startTools(log *zap.Logger) {
 // conversations holds the conversations of each caller: in a folder below the state folder, where nodes share them, or in memory.
 // mu guards the map.
 type conversations struct {
-	shared func(folder string) conversation.Shared // where several nodes keep them; may be nil
+	shared func(folder string, most int) *conversation.Store // of several nodes; may be nil
 	mu     sync.Mutex
 	byHome map[string]*conversation.Store
 }
@@ -116,7 +116,7 @@ func (c *conversations) of(state, home string) (store *conversation.Store, err e
 	}
 	switch {
 	case c.shared != nil:
-		store = conversation.NewShared(c.shared(path.Join(ConversationFolder, home)), mostInFolder)
+		store = c.shared(path.Join(ConversationFolder, home), mostInFolder)
 	case state != "":
 		store, err = chat.OpenConversations(filepath.Join(state, ConversationFolder, home), mostInFolder)
 	default:

@@ -42,12 +42,12 @@ func openNATS(ctx context.Context, env environment.Variables, f *Flags, secrets 
 	return &Store{Journal: j, Warnings: j.Warnings(), Save: j.Save, Load: j.Load, Get: j.Get, Set: j.Set,
 		GetSession: j.GetSession, SetSession: func(ctx context.Context, name string, value []byte, revision uint64) error {
 			return j.SetSession(ctx, name, value, revision, sessionLife)
-		}, Conversations: func(folder string) conversation.Shared {
-			return conversation.Shared{
+		}, Conversations: func(folder string, most int) *conversation.Store {
+			return conversation.NewShared(conversation.Shared{
 				Open: func(id string) (func(int64) ([]byte, error), func([]byte) error) {
 					return j.Lines(path.Join(folder, id))
 				},
-				IDs: func() ([]string, error) { return j.LineLogs(context.Background(), folder) }}
+				IDs: func() ([]string, error) { return j.LineLogs(context.Background(), folder) }}, most)
 		}, close: j.Close}, nil
 }
 

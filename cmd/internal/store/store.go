@@ -143,8 +143,9 @@ type Store struct {
 	GetSession func(ctx context.Context, name string) (value []byte, revision uint64, err error)
 	SetSession func(ctx context.Context, name string, value []byte, revision uint64) error
 
-	// Conversations returns where the nodes share the conversations in a folder. It is nil if a single node has all runs.
-	Conversations func(folder string) conversation.Shared
+	// Conversations returns at most so many conversations that the nodes share in a folder. It is nil if a single node has all
+	// runs.
+	Conversations func(folder string, most int) *conversation.Store
 
 	announce func(url string) error
 	close    func() error
