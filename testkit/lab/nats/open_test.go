@@ -165,8 +165,8 @@ func TestConversations(t *testing.T) {
 	now, dir := time.Now(), t.TempDir()
 	talks := func(j *nats.Journal, who string) *conversation.Store {
 		return conversation.NewShared(conversation.Shared{
-			Open: func(id string) (func(int64) ([]byte, error), func([]byte) error) { return j.Lines("conversations/" + who + id) },
-			IDs:  func() ([]string, error) { return j.LineLogs(context.Background(), "conversations/"+strings.TrimSuffix(who, "/")) }}, 3)
+			Open: func(id string) (func(int64) ([]byte, error), func([]byte) error) { return j.Lines(who + "/" + id) },
+			IDs:  func() ([]string, error) { return j.LineLogs(context.Background(), who) }}, 3)
 	}
 	large := strings.Repeat("Pots keeps tea warm.\n", 60_000)
 	synctest.Test(t, func(t *testing.T) {
@@ -175,25 +175,25 @@ func TestConversations(t *testing.T) {
 			a, b := open(t, s), open(t, s)
 			defer func() { noError(t, errors.Join(a.Close(), b.Close())) }()
 			for i, id := range []string{"c.1", "C.1", "c_3"} {
-				turn, err := talks(a, "mia.7/").Begin(id, conversation.Beginning{Owner: "r_1", Message: large})
+				turn, err := talks(a, "c/mia.7").Begin(id, conversation.Beginning{Owner: "r_1", Message: large})
 				noError(t, err)
-				if _, err := talks(b, "mia.7/").Begin(id, conversation.Beginning{Owner: "r_2"}); messages.CodeOf(err) != messages.CodeConflict {
+				if _, err := talks(b, "c/mia.7").Begin(id, conversation.Beginning{Owner: "r_2"}); messages.CodeOf(err) != messages.CodeConflict {
 					t.Errorf("two nodes have turns of %s: %v", id, err)
 				}
 				noError(t, turn.Say(model.Message{Role: model.Assistant, Content: strconv.Itoa(i)}))
 				noError(t, turn.End(""))
 			}
-			if _, err := talks(b, "mia.7/").Begin("c_4", conversation.Beginning{}); messages.CodeOf(err) != messages.CauseLimitExceeded {
+			if _, err := talks(b, "c/mia.7").Begin("c_4", conversation.Beginning{}); messages.CodeOf(err) != messages.CauseLimitExceeded {
 				t.Errorf("a fourth of three: %v", err)
 			}
-			if list, err := talks(b, "zoe/").List(); len(list) != 0 || err != nil {
+			if list, err := talks(b, "c/zoe").List(); len(list) != 0 || err != nil {
 				t.Errorf("another caller has %+v, %v", list, err)
 			}
 			var all sync.WaitGroup
 			var won atomic.Int32
 			for i := range 20 {
 				all.Go(func() {
-					if _, err := talks([]*nats.Journal{a, b}[i%2], "zoe/").Begin("c", conversation.Beginning{Owner: strconv.Itoa(i), Message: "?"}); err == nil {
+					if _, err := talks([]*nats.Journal{a, b}[i%2], "c/zoe").Begin("c", conversation.Beginning{Owner: strconv.Itoa(i), Message: "?"}); err == nil {
 						won.Add(1)
 					} else if messages.CodeOf(err) != messages.CodeConflict {
 						t.Error(err)
@@ -208,7 +208,7 @@ func TestConversations(t *testing.T) {
 		years(t, dir, func(s *server.Server) {
 			j := open(t, s)
 			defer func() { noError(t, j.Close()) }()
-			turn, err := talks(j, "mia.7/").Begin("C.1", conversation.Beginning{Owner: "r_3", Message: "And?"})
+			turn, err := talks(j, "c/mia.7").Begin("C.1", conversation.Beginning{Owner: "r_3", Message: "And?"})
 			noError(t, err)
 			if h := turn.History(); len(h) != 3 || h[0].Content != large || h[1].Content != "1" || h[2].Content != "And?" {
 				t.Errorf("after a year there are %d messages", len(h))
